@@ -22,6 +22,7 @@ type (
 	permitKind               struct{}
 	linkKind                 struct{}
 	holderKind               struct{}
+	subjectKind              struct{}
 )
 
 // The typed ids of the durable model, in the order of the two chains of the spec.
@@ -45,7 +46,8 @@ type (
 	AttemptID              = ID[attemptKind]
 	PermitID               = ID[permitKind]
 	LinkID                 = ID[linkKind]
-	HolderID               = ID[holderKind] // one process start, which holders, leases and drivers name
+	HolderID               = ID[holderKind]  // one process start, which holders, leases and drivers name
+	SubjectID              = ID[subjectKind] // whatever a ledger row is about
 )
 
 // Fence is the token of a guard: 1 at its birth, advanced by each edge and by nothing else (R04). The ledger row of
