@@ -70,13 +70,13 @@ func TestEveryHaltAndQuarantineHasAnExactEvidenceQueryAndAnAlert(t *testing.T) {
 }
 
 func TestEvidenceBindsTheSubjectsOwnKey(t *testing.T) {
-	account, permit := Mint[accountKind](), Mint[permitKind]()
+	account, permit := Mint[AccountID](), Mint[PermitID]()
 	about := map[SubjectKind]Subject{
-		AccountSubject: OfAccount(account), EpochSubject: OfEpoch(Mint[epochKind]()),
-		CredentialSubject: OfCredential(Mint[credentialGenerationKind]()), BarrierSubject: OfBarrier(Mint[barrierSetKind]()),
-		WindowSubject: OfWindow(Mint[windowKind]()), ExecutionSubject: OfExecution(Mint[executionKind]()),
-		DependencySubject: OfDependency(Mint[dependencyKind]()), EffectSubject: OfEffect(Mint[effectKind]()),
-		PermitSubject: OfPermit(account, permit), LinkSubject: OfLink(Mint[linkKind]()),
+		AccountSubject: OfAccount(account), EpochSubject: OfEpoch(Mint[EpochID]()),
+		CredentialSubject: OfCredential(Mint[CredentialGenerationID]()), BarrierSubject: OfBarrier(Mint[BarrierSetID]()),
+		WindowSubject: OfWindow(Mint[WindowID]()), ExecutionSubject: OfExecution(Mint[ExecutionID]()),
+		DependencySubject: OfDependency(Mint[DependencyID]()), EffectSubject: OfEffect(Mint[EffectID]()),
+		PermitSubject: OfPermit(account, permit), LinkSubject: OfLink(Mint[LinkID]()),
 		InputSubject: OfInput("field data.id"), StoreSubject: OfStore("table receipt"),
 	}
 	for _, reason := range Reasons() {
@@ -144,7 +144,7 @@ func TestEveryRemedyIsAllowedSomewhere(t *testing.T) {
 }
 
 func TestRefusalIsFoundByItsCodeAlone(t *testing.T) {
-	refusal := Refuse(StaleFence, OfAccount(Mint[accountKind]()), "fence %d, want %d", 3, 4)
+	refusal := Refuse(StaleFence, OfAccount(Mint[AccountID]()), "fence %d, want %d", 3, 4)
 	wrapped := errors.Wrap(refusal, "ledger")
 	if !errors.Is(wrapped, StaleFence) {
 		t.Error("a wrapped refusal is not found by its code")
@@ -160,7 +160,7 @@ func TestRefusalIsFoundByItsCodeAlone(t *testing.T) {
 }
 
 func TestUnknownOutcomeIsNeverTakenForItsCause(t *testing.T) {
-	for _, cause := range []error{context.Canceled, Refuse(NotServing, OfAccount(Mint[accountKind]()), "")} {
+	for _, cause := range []error{context.Canceled, Refuse(NotServing, OfAccount(Mint[AccountID]()), "")} {
 		unknown := errors.Wrap(UnknownOutcome("begin sends", cause), "ledger")
 		if !errors.Is(unknown, ErrOutcomeUnknown) {
 			t.Errorf("%v is not of the second class", unknown)
@@ -180,7 +180,7 @@ func TestUnknownOutcomeIsNeverTakenForItsCause(t *testing.T) {
 
 // Scenario 023, the part of facts: text from outside may hold NUL; it goes into an error text without stopping it.
 func TestScenario023NULInADetailStopsNothing(t *testing.T) {
-	refusal := Refuse(ResultMissing, OfExecution(Mint[executionKind]()), "the handler said %q", "a\x00b")
+	refusal := Refuse(ResultMissing, OfExecution(Mint[ExecutionID]()), "the handler said %q", "a\x00b")
 	if strings.Contains(refusal.Error(), "\x00") || !strings.Contains(refusal.Error(), `a\x00b`) {
 		t.Errorf("message %q", refusal)
 	}
