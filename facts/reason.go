@@ -18,7 +18,7 @@ type Reason struct {
 	Class    Class         // what the code does to its subject
 	Owner    Owner         // who must act
 	Subjects []SubjectKind // what it can be about
-	Evidence Evidence      // the exact read that shows it
+	Evidence EvidenceQuery // the exact read that shows it
 	Alert    time.Duration // how long it may stand before an alert: NoAlert, or zero for at once
 	Remedies []Remedy      // the only ways out, the usual one first
 	Meaning  string        // what happened, as a clause

@@ -45,20 +45,20 @@ func (r *Refusal) Evidence() (statement string, args []any, err error) {
 	return r.Code.Reason().Evidence.Read(r.Subject)
 }
 
-// Evidence is how an operator sees a reason's cause with his own eyes: an exact read over the subject's key columns.
-type Evidence string
+// EvidenceQuery is how an operator sees a reason's cause with his own eyes: an exact read over the subject's key columns.
+type EvidenceQuery string
 
 const (
 	// NothingStored is the evidence of a refused input: the request is still in its sender's hands.
-	NothingStored Evidence = ""
+	NothingStored EvidenceQuery = ""
 	// OfGuard reads the subject's guard or head: where it stands now.
-	OfGuard Evidence = "guard"
+	OfGuard EvidenceQuery = "guard"
 	// OfLedger reads the subject's transitions in order, each with its evidence.
-	OfLedger Evidence = "ledger"
+	OfLedger EvidenceQuery = "ledger"
 )
 
 // Read is the statement for one subject, with one argument for each of its markers.
-func (e Evidence) Read(about Subject) (statement string, args []any, err error) {
+func (e EvidenceQuery) Read(about Subject) (statement string, args []any, err error) {
 	statement = e.Statement(about.kind)
 	keys := about.keys
 	if e == OfLedger && len(keys) > 0 {
@@ -77,7 +77,7 @@ func (e Evidence) Read(about Subject) (statement string, args []any, err error) 
 }
 
 // Statement is the SQL text for a kind of subject.
-func (e Evidence) Statement(kind SubjectKind) string {
+func (e EvidenceQuery) Statement(kind SubjectKind) string {
 	row := subjectRows[kind]
 	switch e {
 	case OfGuard:
