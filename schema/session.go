@@ -119,6 +119,7 @@ func (d DSN) config() (*mysql.Config, error) {
 	}
 	config.InterpolateParams, config.ParseTime, config.Loc = true, true, time.UTC
 	config.RejectReadOnly, config.CheckConnLiveness = true, true
+	config.Logger = &mysql.NopLogger{} // what the driver would print comes back as an error too
 	setDuration(&config.Timeout, dialTimeout)
 	setDuration(&config.ReadTimeout, readTimeout)
 	setDuration(&config.WriteTimeout, writeTimeout)

@@ -84,6 +84,14 @@ func tuples(rows, columns int) string {
 	return one + strings.Repeat(","+one, rows-1)
 }
 
+// inserted renders "(?,?),(?,?)", or "(?),(?)" for one column.
+func inserted(rows, columns int) string {
+	if columns == 1 {
+		return "(?)" + strings.Repeat(",(?)", rows-1)
+	}
+	return tuples(rows, columns)
+}
+
 // names renders "(a,b)", or "a" for one column.
 func names(columns ...string) string {
 	if len(columns) == 1 {

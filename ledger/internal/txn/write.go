@@ -93,23 +93,24 @@ func (w bornWrite[R, K, G, S, E]) run(tx *Tx) error {
 }
 
 // Step takes one subject over one edge.
-type Step[K comparable, E machines.Edge] struct {
+type Step[K comparable, G any, E machines.Edge] struct {
 	Key      K
 	Edge     E
 	Evidence facts.Evidence
+	Row      *G // what the guard carries from here on; nil leaves it
 }
 
 // Move takes held guards over edges, each with its ledger row. Several steps of one subject are taken in their order.
 // A head that reaches a terminal state is deleted; a standing guard stays.
 //
 // That the subject stands where the edge begins is the decision's to know: a step that does not fit is an assertion.
-func Move[K comparable, G any, S machines.State, E machines.EdgeOf[S]](guards *Guards[K, G, S, E], steps []Step[K, E]) Write {
+func Move[K comparable, G any, S machines.State, E machines.EdgeOf[S]](guards *Guards[K, G, S, E], steps []Step[K, G, E]) Write {
 	return &moveWrite[K, G, S, E]{guards: guards, steps: steps}
 }
 
 type moveWrite[K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct {
 	guards *Guards[K, G, S, E]
-	steps  []Step[K, E]
+	steps  []Step[K, G, E]
 	ledger [][]driver.Value
 	moved  []moved
 }
@@ -118,6 +119,7 @@ type moveWrite[K comparable, G any, S machines.State, E machines.EdgeOf[S]] stru
 type moved struct {
 	to    driver.Value
 	edges uint64
+	row   []driver.Value // what the guard carries beside its key; nil leaves it
 	ends  bool
 	where []driver.Value // key and fence
 }
@@ -150,7 +152,7 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 }
 
 // step checks one edge against where its subject stands and prepares its ledger row.
-func (w *moveWrite[K, G, S, E]) step(step Step[K, E], guard *Guard[G, S]) error {
+func (w *moveWrite[K, G, S, E]) step(step Step[K, G, E], guard *Guard[G, S]) error {
 	subject := w.guards.rows.Subject(step.Key)
 	switch {
 	case !step.Edge.Valid():
@@ -167,6 +169,13 @@ func (w *moveWrite[K, G, S, E]) step(step Step[K, E], guard *Guard[G, S]) error 
 	w.ledger = append(w.ledger, row)
 	guard.State = step.Edge.To()
 	guard.Fence++
+	if step.Row == nil {
+		return nil
+	}
+	if w.guards.rows.KeyOf(step.Row) != step.Key {
+		return errors.AssertionFailedf("%s %s: edge %s would give it another's row", step.Edge.Machine(), subject, step.Edge)
+	}
+	guard.Row = *step.Row
 	return nil
 }
 
@@ -179,34 +188,40 @@ func (w *moveWrite[K, G, S, E]) end(k K, guard Guard[G, S]) error {
 	if err != nil {
 		return err
 	}
-	from := w.guards.held[k].Fence
+	held := w.guards.held[k]
+	from := held.Fence
+	row, err := w.carried(held.Row, guard.Row)
+	if err != nil {
+		return err
+	}
 	w.moved = append(w.moved, moved{
-		to: to, edges: uint64(guard.Fence - from),
+		to: to, edges: uint64(guard.Fence - from), row: row,
 		ends:  w.guards.rows.Deletes() && guard.State.Terminal(),
 		where: append(slices.Clone(bound.values), int64(from)),
 	})
 	return nil
 }
 
+// carried is what the guard carries beside its key, if that changes.
+func (w *moveWrite[K, G, S, E]) carried(before, after G) ([]driver.Value, error) {
+	old, err := values(w.guards.rows.Fields(&before))
+	if err != nil {
+		return nil, err
+	}
+	row, err := values(w.guards.rows.Fields(&after))
+	if err != nil || sameRow(old, row) {
+		return nil, err
+	}
+	return row[len(w.guards.rows.Table.Primary):], nil
+}
+
 func (w *moveWrite[K, G, S, E]) run(tx *Tx) error {
-	table := w.guards.rows.Table
-	where := " WHERE " + names(append(slices.Clone(table.Primary), "fence")...) + " IN ("
 	for rest := w.moved; len(rest) > 0; {
 		first := rest[0]
 		alike, others := split(rest, func(m moved) bool { return sameMove(first, m) })
 		rest = others
 		for chunk := range slices.Chunk(alike, maxRows) {
-			var rows [][]driver.Value
-			for _, m := range chunk {
-				rows = append(rows, m.where)
-			}
-			query, args := "DELETE FROM "+table.Name, flat(rows)
-			if !first.ends {
-				query = "UPDATE " + table.Name + " SET state=?, fence=fence+?"
-				args = append([]any{first.to, int64(first.edges)}, args...)
-			}
-			query += where + tuples(len(chunk), len(table.Primary)+1) + ")"
-			if err := tx.exec(query, args, len(chunk)); err != nil {
+			if err := w.together(tx, first, chunk); err != nil {
 				return err
 			}
 		}
@@ -214,8 +229,33 @@ func (w *moveWrite[K, G, S, E]) run(tx *Tx) error {
 	return tx.insert(w.guards.rows.Ledger, w.ledger)
 }
 
+// together moves guards that go alike, each compared with the fence that its lock returned.
+func (w *moveWrite[K, G, S, E]) together(tx *Tx, like moved, chunk []moved) error {
+	table := w.guards.rows.Table
+	var where [][]driver.Value
+	for _, m := range chunk {
+		where = append(where, m.where)
+	}
+	var set []any
+	query := "DELETE FROM " + table.Name
+	if !like.ends {
+		query = "UPDATE " + table.Name + " SET state=?, fence=fence+?"
+		set = []any{like.to, int64(like.edges)}
+		if like.row != nil {
+			carried := table.ColumnNames()[len(table.Primary):]
+			for i, v := range like.row {
+				query += ", " + carried[i] + "=?"
+				set = append(set, v)
+			}
+		}
+	}
+	query += " WHERE " + names(append(slices.Clone(table.Primary), "fence")...) + " IN (" + tuples(len(chunk), len(table.Primary)+1) + ")"
+	return tx.exec(query, append(set, flat(where)...), len(chunk))
+}
+
 func sameMove(a, b moved) bool {
-	return a.ends && b.ends || a.ends == b.ends && a.edges == b.edges && sameRow([]driver.Value{a.to}, []driver.Value{b.to})
+	return a.ends && b.ends || a.ends == b.ends && a.edges == b.edges && (a.row == nil) == (b.row == nil) &&
+		sameRow(append([]driver.Value{a.to}, a.row...), append([]driver.Value{b.to}, b.row...))
 }
 
 func split[T any](all []T, in func(T) bool) (yes, no []T) {
@@ -233,7 +273,7 @@ func split[T any](all []T, in func(T) bool) (yes, no []T) {
 func (tx *Tx) insert(table *schema.Table, rows [][]driver.Value) error {
 	columns := table.ColumnNames()
 	for chunk := range slices.Chunk(rows, maxRows) {
-		query := "INSERT INTO " + table.Name + " (" + strings.Join(columns, ",") + ") VALUES " + tuples(len(chunk), len(columns))
+		query := "INSERT INTO " + table.Name + " (" + strings.Join(columns, ",") + ") VALUES " + inserted(len(chunk), len(columns))
 		if err := tx.exec(query, flat(chunk), len(chunk)); err != nil {
 			return err
 		}
