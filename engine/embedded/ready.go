@@ -76,9 +76,13 @@ func (s *Server) readBack(ctx context.Context, db *sql.DB) error {
 	if !strings.HasSuffix(version, "TiDB-"+Release) {
 		return refuse(errors.Newf("embedded: %s says that it is %s, want TiDB-%s; run `make tidb` to build that one", s.options.Binary, version, Release))
 	}
-	if err := compare(ctx, db, config, s.dir.stamp.SplitTable); err != nil {
-		return refuse(errors.Wrapf(err, "the store in %s was changed by an administrator (to change it back: run %s -config %s by hand, log in as root with the password in %s, and stop it again)",
-			s.dir.path, s.options.Binary, s.dir.at(configName), s.dir.at(passwordName)))
+	wrong, err := compare(ctx, db, config, s.dir.stamp.SplitTable)
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return refuse(errors.Newf("embedded: somebody has changed the store in %s, and it must not be used like this: %s (to change it back, run %s -config %s by hand, log in as root with the password in %s, and stop it again)",
+			s.dir.path, strings.Join(wrong, "; "), s.options.Binary, s.dir.at(configName), s.dir.at(passwordName)))
 	}
 	return nil
 }

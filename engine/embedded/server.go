@@ -268,7 +268,7 @@ func (s *Server) revive(ctx context.Context) (*child, error) {
 			return c, err
 		}
 		if failed == failedStarts {
-			return nil, errors.Wrapf(err, "embedded: tidb-server failed to start %d times in a row", failed)
+			return nil, errors.Wrapf(err, "tidb-server failed to start %d times in a row", failed)
 		}
 		s.options.Log.Warn("tidb-server did not start", "cause", err, "next try in", pause)
 		select {

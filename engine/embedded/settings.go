@@ -78,7 +78,14 @@ func CheckSettings(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	return compare(ctx, db, config, false)
+	wrong, err := compare(ctx, db, config, false)
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return errors.Newf("embedded: the TiDB with an embedded store must not be used with these settings: %s", strings.Join(wrong, "; "))
+	}
+	return nil
 }
 
 func readConfig(ctx context.Context, db *sql.DB) (serverConfig, error) {
@@ -96,8 +103,8 @@ func readConfig(ctx context.Context, db *sql.DB) (serverConfig, error) {
 	return config, nil
 }
 
-// compare collects every difference. splitTable is false but in the control of the tear proof.
-func compare(ctx context.Context, db *sql.DB, config serverConfig, splitTable bool) error {
+// compare names every difference. splitTable is false but in the control of the tear proof.
+func compare(ctx context.Context, db *sql.DB, config serverConfig, splitTable bool) ([]string, error) {
 	var wrong []string
 	if *config.SplitTable != splitTable {
 		wrong = append(wrong, fmt.Sprintf("split-table is %t, want %t (with a region for each table a killed server tears transactions; it must be set before the first start of a new directory)",
@@ -108,22 +115,20 @@ func compare(ctx context.Context, db *sql.DB, config serverConfig, splitTable bo
 	}
 	variables, err := compareVariables(ctx, db)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wrong = append(wrong, variables...)
-	if !splitTable {
-		split, err := findSplit(ctx, db)
-		if err != nil {
-			return err
-		}
-		if split != "" {
-			wrong = append(wrong, split)
-		}
+	if splitTable {
+		return wrong, nil
 	}
-	if len(wrong) > 0 {
-		return errors.Newf("embedded: the embedded TiDB must not be used with these settings: %s", strings.Join(wrong, "; "))
+	split, err := findSplit(ctx, db)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if split != "" {
+		wrong = append(wrong, split)
+	}
+	return wrong, nil
 }
 
 // compareVariables reads all global variables in one statement.

@@ -59,15 +59,18 @@ func Server(t testing.TB) embedded.Login {
 	return login
 }
 
-// OwnServer starts a server of the test's own, on an empty directory or on the one named by dir, and ends it with the
-// test. For tests that kill or misconfigure a server; all others use Database.
-func OwnServer(t testing.TB, dir ...string) *embedded.Server {
+// OwnServer starts a server of the test's own on an empty directory, and ends it with the test. For tests that kill or
+// misconfigure a server; all others use Database.
+func OwnServer(t testing.TB) *embedded.Server {
 	t.Helper()
-	options := embedded.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
-	if options.Dir = strings.Join(dir, ""); options.Dir == "" {
-		options.Dir = t.TempDir()
-	}
-	server, err := embedded.Start(t.Context(), options)
+	return OwnServerAt(t, t.TempDir())
+}
+
+// OwnServerAt is OwnServer on a named data directory, for tests that stop a server and start it again.
+func OwnServerAt(t testing.TB, dir string) *embedded.Server {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	server, err := embedded.Start(t.Context(), embedded.Options{Dir: dir, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,7 @@ func OwnServer(t testing.TB, dir ...string) *embedded.Server {
 
 func parseDSN(dsn string) (embedded.Login, error) {
 	config, err := mysql.ParseDSN(dsn)
-	if err != nil {
+	if err != nil || config.Net != "tcp" {
 		return embedded.Login{}, errors.Newf("world: %s is not a DSN like user:password@tcp(host:port)/", dsnEnv)
 	}
 	return embedded.Login{Address: config.Addr, User: config.User, Password: embedded.NewPassword(config.Passwd)}, nil
