@@ -27,6 +27,8 @@ type Options struct {
 	At func(Boundary)
 	// Observe is called once for each run, after its outcome is fixed.
 	Observe func(Report)
+	// OnRerun is called before each rerun of a closure, with its reason.
+	OnRerun func(reason string)
 	// Registerer takes the metrics of this room. Without one they are counted and not exported.
 	Registerer prometheus.Registerer
 	// Budget bounds the reruns of one call.
@@ -139,6 +141,13 @@ func Boundaries() []Boundary {
 func (db *DB) at(kind *Kind, point Point) {
 	if db.options.At != nil {
 		db.options.At(Boundary{kind.name, point})
+	}
+}
+
+func (db *DB) rerun(reason string) {
+	db.metrics.reruns.WithLabelValues(reason).Inc()
+	if db.options.OnRerun != nil {
+		db.options.OnRerun(reason)
 	}
 }
 

@@ -50,7 +50,7 @@ func Run[T any](ctx context.Context, db *DB, kind *Kind, fn func(*Tx) (T, error)
 		case end.rerun == "":
 			return r.finish(end)
 		}
-		db.metrics.reruns.WithLabelValues(end.rerun).Inc()
+		db.rerun(end.rerun)
 		if stop := r.pause(ctx, end); stop != nil {
 			return r.finish(*stop)
 		}
