@@ -5,8 +5,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-ARGS ?=
-ID ?=
+ARGS :=
+ID :=
 
 # The words after `proof` and `mutants` are claims, not targets.
 TARGETS := help demo crash bench test check proof mutants generate tidb
