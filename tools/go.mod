@@ -1,0 +1,3 @@
+module connectorcore/tools
+
+go 1.26
