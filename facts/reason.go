@@ -144,7 +144,6 @@ func (c Code) Reason() Reason {
 		return Reason{Code: c, Text: "undeclared_code", Meaning: "a code outside the closed table was used"}
 	}
 	reason := reasons[c]
-	reason.Code = c
 	reason.Subjects = slices.Clone(reason.Subjects)
 	reason.Remedies = slices.Clone(reason.Remedies)
 	return reason

@@ -11,16 +11,14 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-var reasonTables = []map[Code]Reason{
-	startReasons, inputReasons, servingReasons, stateReasons, effectReasons, haltReasons, quarantineReasons,
-}
-
 func TestEveryCodeHasExactlyOneRow(t *testing.T) {
 	for code := Code(0); code < codes; code++ {
 		rows := 0
-		for _, table := range reasonTables {
-			if _, ok := table[code]; ok {
-				rows++
+		for _, tables := range reasonTables {
+			for _, table := range tables {
+				if _, ok := table[code]; ok {
+					rows++
+				}
 			}
 		}
 		if rows != 1 {

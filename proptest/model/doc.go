@@ -1,3 +1,3 @@
-// Package model predicts, with code of its own, what the product must do: it is the oracle of the tests and shares no
-// decision with the rooms that it judges.
+// Package model holds independent second opinions: what the rooms must answer, worked out another way. It shares no
+// decision with the rooms that it judges and imports their value types only.
 package model
