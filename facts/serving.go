@@ -33,7 +33,7 @@ type Gate struct {
 // Spec: Ownership boundaries, "Verified execution generation".
 type ServingEpoch struct {
 	ID           EpochID
-	Profile      ProfileID
+	Profile      Profile
 	Digest       Digest
 	ShareCount   uint64
 	SharesDigest Digest
@@ -68,10 +68,6 @@ type ServingPublicationBarrierSet struct {
 
 // BarrierSetGuard is the guard of a barrier set.
 type BarrierSetGuard struct{ BarrierSet BarrierSetID }
-
-// ProfileID is the exact id of a digest profile, as it is stored and digested. Which ids exist, and what each may
-// do, is the digest room's closed table.
-type ProfileID string
 
 // Instant is a point in the database's time, to the microsecond that it stores.
 type Instant = time.Time

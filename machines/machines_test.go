@@ -1,13 +1,14 @@
 package machines_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"connectorcore/machines"
 	"connectorcore/proptest/model"
+
+	"github.com/cockroachdb/errors"
 )
 
 // The Go table and the hand-typed arrows must be the same set, name for name.

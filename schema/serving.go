@@ -156,21 +156,22 @@ var (
 		barrierGuard, barrierLedger, func(g *facts.BarrierSetGuard) *facts.BarrierSetID { return &g.BarrierSet })
 )
 
-// profileColumn stores a profile id as its exact bytes. An empty id is no profile and is never written.
-type profileColumn facts.ProfileID
+// profileColumn stores a profile as its exact id. What has no id is never written, and an unknown id is never read.
+type profileColumn facts.Profile
 
 func (p *profileColumn) Value() (driver.Value, error) {
-	if *p == "" {
-		return nil, unbound("an empty digest profile id")
+	if _, err := facts.ParseProfile(facts.Profile(*p).String()); err != nil {
+		return nil, unbound("a digest profile without an id")
 	}
-	return []byte(*p), nil
+	return []byte(facts.Profile(*p).String()), nil
 }
 
 func (p *profileColumn) Scan(source any) error {
 	raw, ok := source.([]byte)
-	if !ok || len(raw) == 0 {
+	if !ok {
 		return misread("a digest profile id", source)
 	}
-	*p = profileColumn(raw)
-	return nil
+	profile, err := facts.ParseProfile(string(raw))
+	*p = profileColumn(profile)
+	return err
 }

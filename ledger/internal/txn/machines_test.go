@@ -48,6 +48,15 @@ type subject[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]]
 	fresh  func() R
 	guard  func(R) G
 	carry  func(K) *G // what a move sets the guard to carry
+	lock   func(*Tx, []K) (*Guards[K, G, S, E], error)
+	with   func(*Tx, R) (Write, error) // what is written together with the birth
+}
+
+func (s subject[R, K, G, S, E]) hold(tx *Tx, k K) (*Guards[K, G, S, E], error) {
+	if s.lock != nil {
+		return s.lock(tx, []K{k})
+	}
+	return Lock(tx, s.guards, []K{k})
 }
 
 // bear writes a new subject and returns its key.
@@ -64,7 +73,15 @@ func (s subject[R, K, G, S, E]) bear(t testing.TB, db *DB) K {
 		if err != nil {
 			return false, err
 		}
-		return true, tx.Apply(Born(loaded, s.guards, s.guard))
+		writes := []Write{Born(loaded, s.guards, s.guard)}
+		if s.with != nil {
+			more, err := s.with(tx, fact)
+			if err != nil {
+				return false, err
+			}
+			writes = append(writes, more)
+		}
+		return true, tx.Apply(writes...)
 	})
 	if err != nil {
 		t.Fatalf("%s: birth: %v", s.guards.Machine, err)
@@ -76,7 +93,7 @@ func (s subject[R, K, G, S, E]) bear(t testing.TB, db *DB) K {
 func (s subject[R, K, G, S, E]) move(t testing.TB, db *DB, k K, edges ...E) error {
 	t.Helper()
 	_, err := Run(t.Context(), db, kindMove, func(tx *Tx) (bool, error) {
-		held, err := Lock(tx, s.guards, []K{k})
+		held, err := s.hold(tx, k)
 		if err != nil {
 			return false, err
 		}

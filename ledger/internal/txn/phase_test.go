@@ -17,121 +17,161 @@ var (
 	kindBatch = NewKind("test: batch")
 )
 
+type (
+	heldEffects = Guards[facts.EffectKey, facts.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]
+	effectStep  = Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]
+)
+
+// misuse is a closure that does one thing wrong, and what the assertion must say of it.
+type misuse struct {
+	name, says string
+	do         func(tx *Tx) error
+}
+
+// misused are a transaction's own material and another's, for closures that mix them up.
+type misused struct {
+	g, stray    *granting
+	foreign     *heldEffects
+	foreignLoad *Loaded[facts.DispatchPermit]
+	steps       func(evidence facts.Evidence) []effectStep
+	good        facts.Evidence
+}
+
+func newMisused(t *testing.T, db *DB) *misused {
+	m := &misused{g: newGranting(t, db), stray: newGranting(t, db), good: show(t, machines.RemoteEffectDispatch.Proof())}
+	mustRun(t, db, func(tx *Tx) (err error) {
+		if m.foreign, err = m.lock(tx); err == nil {
+			m.foreignLoad, err = Load(tx, schema.DispatchPermits, []facts.DispatchPermit{m.g.permit})
+		}
+		return err
+	})
+	m.steps = func(evidence facts.Evidence) []effectStep {
+		return []effectStep{{Key: m.g.effect, Edge: machines.RemoteEffectDispatch, Evidence: evidence}}
+	}
+	return m
+}
+
+func (m *misused) lock(tx *Tx) (*heldEffects, error) {
+	return Lock(tx, schema.EffectHeads, []facts.EffectKey{m.g.effect})
+}
+
+func (m *misused) lockLower(tx *Tx) error {
+	_, err := Lock(tx, schema.CredentialGates, []facts.CredentialGenerationID{m.g.permit.Generation})
+	return err
+}
+
+// applied locks and writes what is right, so that what comes after it is what is wrong.
+func (m *misused) applied(tx *Tx) error {
+	held, err := m.lock(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Apply(Move(held, m.steps(m.good)))
+}
+
+// locked locks, then does something.
+func (m *misused) locked(do func(tx *Tx, held *heldEffects) error) func(*Tx) error {
+	return func(tx *Tx) error {
+		held, err := m.lock(tx)
+		if err != nil {
+			return err
+		}
+		return do(tx, held)
+	}
+}
+
+// then writes what is right, then does something.
+func (m *misused) then(do func(tx *Tx) error) func(*Tx) error {
+	return func(tx *Tx) error {
+		if err := m.applied(tx); err != nil {
+			return err
+		}
+		return do(tx)
+	}
+}
+
+func (m *misused) orders() []misuse {
+	load := func(tx *Tx) error {
+		_, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{m.g.permit})
+		return err
+	}
+	return []misuse{
+		{"a lock of lower rank", "after rank", m.locked(func(tx *Tx, _ *heldEffects) error { return m.lockLower(tx) })},
+		{"the same table locked twice", "after rank", m.locked(func(tx *Tx, _ *heldEffects) error {
+			_, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{m.stray.effect})
+			return err
+		})},
+		{"a load before any lock", "before any lock", load},
+		{"a read after the writes", "after its writes", m.then(load)},
+		{"a lock after the writes", "after its writes", m.then(func(tx *Tx) error {
+			_, err := Lock(tx, schema.PermitHeads, []facts.PermitKey{{Account: m.g.permit.Account, Subject: m.g.permit.ID}})
+			return err
+		})},
+		{"a second Apply", "after its writes", m.then(func(tx *Tx) error { return tx.Apply() })},
+		{"a refusal after the writes", "refused after its writes", m.then(func(*Tx) error {
+			return facts.Refuse(facts.WrongState, facts.OfInput("a test"), "")
+		})},
+		{"a panic", "panicked", m.then(func(*Tx) error { panic("a secret that must not be printed") })},
+		{"an error that was swallowed", "after rank", m.locked(func(tx *Tx, held *heldEffects) error {
+			_ = m.lockLower(tx)
+			_ = tx.Apply(Move(held, m.steps(m.good)))
+			return nil
+		})},
+	}
+}
+
+func (m *misused) writes(t *testing.T) []misuse {
+	return []misuse{
+		{"guards of another transaction", "another transaction holds", m.locked(func(tx *Tx, _ *heldEffects) error {
+			return tx.Apply(Move(m.foreign, m.steps(m.good)))
+		})},
+		{"facts that another transaction loaded", "another transaction loaded", m.locked(func(tx *Tx, _ *heldEffects) error {
+			return tx.Apply(Append(m.foreignLoad))
+		})},
+		{"a subject that is not held", "does not hold", m.locked(func(tx *Tx, held *heldEffects) error {
+			steps := m.steps(m.good)
+			steps[0].Key = m.stray.effect
+			return tx.Apply(Move(held, steps))
+		})},
+		{"no evidence", "demands proof", m.locked(func(tx *Tx, held *heldEffects) error {
+			return tx.Apply(Move(held, m.steps(facts.Evidence{})))
+		})},
+		{"evidence of another proof", "demands proof", m.locked(func(tx *Tx, held *heldEffects) error {
+			return tx.Apply(Move(held, m.steps(show(t, machines.RemoteEffectFinalize.Proof()))))
+		})},
+		{"no edge", "no edge", m.locked(func(tx *Tx, held *heldEffects) error {
+			steps := m.steps(m.good)
+			steps[0].Edge = 0
+			return tx.Apply(Move(held, steps))
+		})},
+		{"another's row", "another's row", m.locked(func(tx *Tx, held *heldEffects) error {
+			steps := m.steps(m.good)
+			steps[0].Row = &facts.EffectHead{Account: m.stray.effect.Account, Effect: m.stray.effect.Subject}
+			return tx.Apply(Move(held, steps))
+		})},
+	}
+}
+
 // Each misuse of a transaction is an assertion that names what was wrong, and leaves nothing behind.
 func TestMisuseOfATransactionIsAnAssertionAndWritesNothing(t *testing.T) {
 	store := world.Converged(t)
 	db := openKernel(t, store, Options{})
-	g := newGranting(t, db)
-	stray := newGranting(t, db)
-	var foreign *Guards[facts.EffectKey, facts.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]
-	var foreignLoad *Loaded[facts.DispatchPermit]
-	mustRun(t, db, func(tx *Tx) (err error) {
-		if foreign, err = Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect}); err == nil {
-			foreignLoad, err = Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
-		}
-		return err
-	})
-	step := func(evidence facts.Evidence) []Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge] {
-		return []Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]{{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: evidence}}
-	}
-	good := show(t, machines.RemoteEffectDispatch.Proof())
-	lock := func(tx *Tx) *Guards[facts.EffectKey, facts.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge] {
-		held, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return held
-	}
-	misuses := map[string]struct {
-		says string
-		do   func(tx *Tx) error
-	}{
-		"a lock of lower rank": {"after rank", func(tx *Tx) error {
-			lock(tx)
-			_, err := Lock(tx, schema.CredentialGates, []facts.CredentialGenerationID{g.permit.Generation})
-			return err
-		}},
-		"the same table locked twice": {"after rank", func(tx *Tx) error {
-			lock(tx)
-			_, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{stray.effect})
-			return err
-		}},
-		"a load before any lock": {"before any lock", func(tx *Tx) error {
-			_, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
-			return err
-		}},
-		"a read after the writes": {"after its writes", func(tx *Tx) error {
-			held := lock(tx)
-			if err := tx.Apply(Move(held, step(good))); err != nil {
-				return err
-			}
-			_, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
-			return err
-		}},
-		"a second Apply": {"after its writes", func(tx *Tx) error {
-			held := lock(tx)
-			if err := tx.Apply(Move(held, step(good))); err != nil {
-				return err
-			}
-			return tx.Apply()
-		}},
-		"guards of another transaction": {"another transaction holds", func(tx *Tx) error {
-			lock(tx)
-			return tx.Apply(Move(foreign, step(good)))
-		}},
-		"facts that another transaction loaded": {"another transaction loaded", func(tx *Tx) error {
-			lock(tx)
-			return tx.Apply(Append(foreignLoad))
-		}},
-		"a subject that is not held": {"does not hold", func(tx *Tx) error {
-			held := lock(tx)
-			steps := step(good)
-			steps[0].Key = stray.effect
-			return tx.Apply(Move(held, steps))
-		}},
-		"no evidence": {"demands proof", func(tx *Tx) error { return tx.Apply(Move(lock(tx), step(facts.Evidence{}))) }},
-		"evidence of another proof": {"demands proof", func(tx *Tx) error {
-			return tx.Apply(Move(lock(tx), step(show(t, machines.RemoteEffectConfirm.Proof()))))
-		}},
-		"no edge": {"no edge", func(tx *Tx) error {
-			steps := step(good)
-			steps[0].Edge = 0
-			return tx.Apply(Move(lock(tx), steps))
-		}},
-		"a refusal after the writes": {"refused after its writes", func(tx *Tx) error {
-			if err := tx.Apply(Move(lock(tx), step(good))); err != nil {
-				return err
-			}
-			return facts.Refuse(facts.WrongState, facts.OfInput("a test"), "")
-		}},
-		"a panic": {"panicked", func(tx *Tx) error {
-			if err := tx.Apply(Move(lock(tx), step(good))); err != nil {
-				return err
-			}
-			panic("a secret that must not be printed")
-		}},
-		"an error that was swallowed": {"after rank", func(tx *Tx) error {
-			held := lock(tx)
-			_, _ = Lock(tx, schema.CredentialGates, []facts.CredentialGenerationID{g.permit.Generation})
-			_ = tx.Apply(Move(held, step(good)))
-			return nil
-		}},
-	}
-	for name, misuse := range misuses {
-		t.Run(name, func(t *testing.T) {
-			_, err := Run(t.Context(), db, kindPhase, func(tx *Tx) (bool, error) { return true, misuse.do(tx) })
-			if !errors.HasAssertionFailure(err) || !strings.Contains(err.Error(), misuse.says) {
-				t.Errorf("got %v, want an assertion that says %q", err, misuse.says)
+	m := newMisused(t, db)
+	for _, wrong := range append(m.orders(), m.writes(t)...) {
+		t.Run(wrong.name, func(t *testing.T) {
+			_, err := Run(t.Context(), db, kindPhase, func(tx *Tx) (bool, error) { return true, wrong.do(tx) })
+			if !errors.HasAssertionFailure(err) || !strings.Contains(err.Error(), wrong.says) {
+				t.Errorf("got %v, want an assertion that says %q", err, wrong.says)
 			}
 			if err != nil && strings.Contains(err.Error(), "a secret") {
 				t.Errorf("the panic's value was printed: %v", err)
 			}
 		})
 	}
-	if left := g.left(t, store.Admin); left != [3]int{0, 0, 0} {
+	if left := m.g.left(t, store.Admin); left != [3]int{0, 0, 0} {
 		t.Errorf("left behind: %v", left)
 	}
-	if standing := effects.standing(t, store.Admin, g.effect); standing != "prepared at 1 after []" {
+	if standing := effects.standing(t, store.Admin, m.g.effect); standing != "prepared at 1 after []" {
 		t.Errorf("the effect is %s", standing)
 	}
 }

@@ -131,7 +131,7 @@ func TestR09DuplicateBelowTheLineIsALostRace(t *testing.T) {
 }
 
 // A unique key that no load can see is not a race: the call ends with an assertion instead of running for ever.
-func TestR09DuplicateThatNoLoadSeesEndsAsAnAssertion(t *testing.T) {
+func TestR09DuplicateThatNoLoadSeesIsAnAssertionInTheEnd(t *testing.T) {
 	store := world.Converged(t)
 	db := openKernel(t, store, Options{Budget: Budget{Rerun: 200 * time.Millisecond}})
 	first, second := newGranting(t, db), newGranting(t, db)

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"database/sql"
+	"slices"
 
 	"connectorcore/facts"
 	"connectorcore/machines"
@@ -53,6 +54,66 @@ func LockServing(tx *Tx, account facts.AccountID) (*Serving, error) {
 		return nil, err
 	}
 	return &Serving{gates, account}, nil
+}
+
+// LockedEpochs are epochs whose state may be moved: their guards are held, and every share that ever belonged to them.
+type LockedEpochs = Guards[facts.EpochID, facts.EpochGuard, machines.ServingEpochState, machines.ServingEpochEdge]
+
+// LockEpochs locks epochs for a transition of their state: the epoch rows, then all their shares in account order. Two
+// epochs are locked together, so that a succession keeps the one order. No production transaction under any of these
+// epochs can be between its share's lock and its end (R07).
+//
+// The shares are compared with the count and digest that the epoch fact holds: a share that is missing would leave an
+// account outside the transition.
+//
+// Refuses: SubjectMissing, ShareSetDiffers.
+func LockEpochs(tx *Tx, ids []facts.EpochID) (*LockedEpochs, error) {
+	guards, err := Lock(tx, schema.Epochs, ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.climb(schema.EpochShares.Table); err != nil {
+		return nil, err
+	}
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, facts.EpochID.Compare)
+	for _, id := range slices.Compact(ids) {
+		if err := lockShares(tx, id); err != nil {
+			return nil, err
+		}
+	}
+	guards.whole = true
+	return guards, nil
+}
+
+// lockShares locks every share of one epoch and compares the set with the epoch's own account of it.
+func lockShares(tx *Tx, id facts.EpochID) error {
+	var accounts []facts.AccountID
+	query := "SELECT epoch_id,account_id FROM serving_epoch_share WHERE epoch_id=? ORDER BY account_id FOR UPDATE"
+	err := tx.query(query, []any{id}, func(r *sql.Rows) error {
+		var share facts.EpochShare
+		err := r.Scan(schema.EpochShares.Fields(&share)...)
+		accounts = append(accounts, share.Account)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	epoch, known, err := readOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = id })
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		return facts.Refuse(facts.SubjectMissing, facts.OfEpoch(id), "no such epoch was prepared")
+	}
+	author, err := epoch.Profile.Author()
+	if err != nil {
+		return err
+	}
+	if uint64(len(accounts)) != epoch.ShareCount || author.ShareSet(id, accounts) != epoch.SharesDigest {
+		return facts.Refuse(facts.ShareSetDiffers, facts.OfEpoch(id), "it has %d shares, and was prepared with %d of another digest", len(accounts), epoch.ShareCount)
+	}
+	return nil
 }
 
 // lockShare locks one share and tells whether it exists. Shares are made with their epoch and never after, so one

@@ -12,8 +12,6 @@ import (
 	"connectorcore/schema"
 )
 
-const testProfile = facts.ProfileID("nexuscrm.connector-digest-profile.v2")
-
 func anyDigest() (d facts.Digest) {
 	_, _ = rand.Read(d[:])
 	return d
@@ -39,12 +37,29 @@ var gates = subject[facts.AccountServingGate, facts.AccountID, facts.Gate, machi
 	carry: func(k facts.AccountID) *facts.Gate { return &facts.Gate{Account: k, Epoch: someEpoch} },
 }
 
+// epochs have one share each; an epoch is moved only with it.
 var epochs = subject[facts.ServingEpoch, facts.EpochID, facts.EpochGuard, machines.ServingEpochState, machines.ServingEpochEdge]{
 	rows: schema.ServingEpochs, guards: schema.Epochs, edges: edgesOf[machines.ServingEpochEdge](machines.ServingEpoch),
-	fresh: func() facts.ServingEpoch {
-		return facts.ServingEpoch{ID: facts.Mint[facts.EpochID](), Profile: testProfile, Digest: anyDigest(), ShareCount: 1, SharesDigest: anyDigest()}
-	},
+	fresh: func() facts.ServingEpoch { return epochOf(shareOf) },
 	guard: func(f facts.ServingEpoch) facts.EpochGuard { return facts.EpochGuard{Epoch: f.ID} },
+	lock:  LockEpochs,
+	with: func(tx *Tx, f facts.ServingEpoch) (Write, error) {
+		shares, err := Load(tx, schema.EpochShares, []facts.EpochShare{{Epoch: f.ID, Account: shareOf}})
+		return Append(shares), err
+	},
+}
+
+var shareOf = facts.Mint[facts.AccountID]()
+
+// epochOf is a new epoch for these accounts, which stand in ascending order.
+func epochOf(accounts ...facts.AccountID) facts.ServingEpoch {
+	author, err := facts.ProfileV2.Author()
+	if err != nil {
+		panic(err)
+	}
+	id := facts.Mint[facts.EpochID]()
+	return facts.ServingEpoch{ID: id, Profile: facts.ProfileV2, Digest: anyDigest(),
+		ShareCount: uint64(len(accounts)), SharesDigest: author.ShareSet(id, accounts)}
 }
 
 var credentials = subject[facts.CredentialGenerationDispatchGate, facts.CredentialGenerationID, facts.CredentialGate,

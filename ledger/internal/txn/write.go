@@ -128,6 +128,9 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 	if w.guards.tx != tx {
 		return errors.AssertionFailedf("transaction %q: moves guards that another transaction holds", tx.kind)
 	}
+	if !w.guards.whole {
+		return errors.AssertionFailedf("transaction %q: moves an epoch without all its shares; lock it by LockEpochs", tx.kind)
+	}
 	path := make(map[K]Guard[G, S], len(w.steps))
 	var order []K
 	for _, step := range w.steps {
