@@ -132,8 +132,15 @@ func TestAFirstStartCutShortBeginsAnew(t *testing.T) {
 		stop(t, server)
 		t.Fatal("started within the time it takes to make a directory")
 	}
+	half := filepath.Join(dir, "store", "half made")
+	if err := os.WriteFile(half, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := open(t, start(t, Options{Dir: dir})).Ping(); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the second start goes on with what the first has half made: %v", err)
 	}
 }
 
