@@ -12,7 +12,7 @@ import (
 )
 
 func TestDataOutlivesStopAndKillAndTheAddressStays(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "not made yet")
+	dir := filepath.Join(t.TempDir(), `not "made" \ yet, größer & <so>`)
 	server := start(t, Options{Dir: dir})
 	db := open(t, server)
 	execute(t, db, "CREATE DATABASE kept", "CREATE TABLE kept.t (a INT PRIMARY KEY)", "INSERT INTO kept.t VALUES (1)")
@@ -142,6 +142,17 @@ func TestAFirstStartCutShortBeginsAnew(t *testing.T) {
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
 		t.Errorf("the second start goes on with what the first has half made: %v", err)
 	}
+}
+
+func TestADirectoryThatTheConfigurationCannotNameIsRefused(t *testing.T) {
+	for _, name := range []string{"a\nb", "a\xffb"} {
+		dir := filepath.Join(t.TempDir(), name)
+		refused(t, Options{Dir: dir}, "cannot name it")
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("it was made: %v", err)
+		}
+	}
+	refused(t, Options{}, "no data directory is named")
 }
 
 func TestAMissingBinarySaysHowToMakeIt(t *testing.T) {
