@@ -15,7 +15,6 @@ const (
 	StoreDirectoryInUse
 	SchemaDiffers
 	PrivilegesDiffer
-	DeploymentFixed
 
 	// An item is refused before anything is locked.
 	BatchTooLarge

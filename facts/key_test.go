@@ -138,6 +138,10 @@ func TestScenario037EachBlankAloneAndAtEitherEdgeIsNoKey(t *testing.T) {
 	if tested < 60 {
 		t.Errorf("only %d blanks were tried", tested)
 	}
+	for _, char := range "\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202e\u2060\u2064\u2066\u2069\u2800\u3164\ufeff\uffa0" {
+		refusedAt(t, string(char)+"k", fmt.Sprintf("begins with the blank U+%04X", char), 0)
+		refusedAt(t, "k"+string(char), fmt.Sprintf("ends with the blank U+%04X", char), 1)
+	}
 	refusedAt(t, "\u00a0k", "begins with the blank U+00A0", 0)
 	refusedAt(t, "k\u200b", "ends with the blank U+200B", 1)
 	refusedAt(t, "\ufeffk", "begins with the blank U+FEFF", 0)

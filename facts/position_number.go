@@ -47,7 +47,7 @@ func ParseIntegerPosition(text string) (SourcePosition, error) {
 	}
 	number, ok := new(big.Int).SetString(text, 10)
 	if !ok {
-		return SourcePosition{}, unreadable(IntegerPositions, "%q is no integer", text)
+		return SourcePosition{}, unreadable(IntegerPositions, "its %d bytes are no integer", len(text))
 	}
 	return IntegerPosition(number)
 }

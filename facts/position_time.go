@@ -92,10 +92,10 @@ func ParseTimePosition(format TimeFormat, text string) (SourcePosition, error) {
 	}
 	seconds, fraction, ok := read(text)
 	if !ok {
-		return SourcePosition{}, unreadable(TimePositions, "%q is no %s", text, format)
+		return SourcePosition{}, unreadable(TimePositions, "its %d bytes are no %s", len(text), format)
 	}
 	if seconds < timeFirst || seconds > timeLast {
-		return SourcePosition{}, unreadable(TimePositions, "%q as %s is outside of the years 0000 to 9999", text, format)
+		return SourcePosition{}, unreadable(TimePositions, "as %s it is outside of the years 0000 to 9999", format)
 	}
 	encoded := binary.BigEndian.AppendUint64([]byte{byte(TimePositions)}, uint64(seconds)^1<<63)
 	return finished(binary.BigEndian.AppendUint64(encoded, fraction))

@@ -12,7 +12,7 @@ var startReasons = map[Code]Reason{
 		Evidence: "SELECT VERSION()", Subjects: about(StoreSubject), Remedies: allow(RepairStore),
 		Meaning: "the database is not TiDB 8.5.6 or newer"},
 	StoreSessionUnsafe: {Text: "store_session_unsafe", Owner: Operator, Alert: NoAlert,
-		Evidence: "SELECT @@session.transaction_isolation, @@session.tidb_txn_mode, @@session.sql_mode, @@session.tidb_rc_read_check_ts",
+		Evidence: "SELECT @@session.transaction_isolation, @@session.tidb_txn_mode, @@session.sql_mode, @@global.tidb_rc_read_check_ts",
 		Subjects: about(StoreSubject), Remedies: allow(RepairStore),
 		Meaning: "a session of the pool is not pessimistic, strict and read-committed"},
 	StoreSettingsUnsafe: {Text: "store_settings_unsafe", Owner: Operator, Alert: 0,
@@ -32,10 +32,6 @@ var startReasons = map[Code]Reason{
 	PrivilegesDiffer: {Text: "privileges_differ", Owner: Operator, Alert: 0,
 		Evidence: "SHOW GRANTS", Subjects: about(StoreSubject), Remedies: allow(RepairStore),
 		Meaning: "a role may do more or less than its declaration grants"},
-	DeploymentFixed: {Text: "deployment_fixed", Owner: Operator, Alert: 0,
-		Evidence: "SELECT * FROM deployment",
-		Subjects: about(StoreSubject), Remedies: allow(RepairStore),
-		Meaning: "the database belongs to another deployment, or to another class, and neither ever changes"},
 }
 
 // inputReasons refuse an item for what it is. They are decided before anything is locked.
@@ -56,12 +52,12 @@ var inputReasons = map[Code]Reason{
 		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectGeneration, LeaveUnsupported),
 		Meaning: "two positions of different kinds have no order"},
 	ProfileUnsupported: {Text: "profile_unsupported", Owner: Operator, Alert: 0,
-		Evidence: NothingStored, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
+		Evidence: OfFact, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
 		Meaning: "the digest profile is not one of the closed set"},
 	ProfileNotAuthored: {Text: "profile_not_authored", Owner: Operator, Alert: 0,
-		Evidence: NothingStored, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
+		Evidence: OfFact, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
 		Meaning: "the digest profile may only be read; nothing is authored or recomputed under it"},
 	ProfilesDiffer: {Text: "profiles_differ", Owner: Operator, Alert: 0,
-		Evidence: NothingStored, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
+		Evidence: OfFact, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
 		Meaning: "two digests of different profiles cannot be compared"},
 }

@@ -69,29 +69,30 @@ func TestEveryHaltAndQuarantineHasAnExactEvidenceQueryAndAnAlert(t *testing.T) {
 
 func TestEvidenceBindsTheSubjectsOwnKey(t *testing.T) {
 	account, permit := Mint[AccountID](), Mint[PermitID]()
+	key := PermitKey{Account: account, Subject: permit}
 	about := map[SubjectKind]Subject{
 		AccountSubject: OfAccount(account), EpochSubject: OfEpoch(Mint[EpochID]()),
 		CredentialSubject: OfCredential(Mint[CredentialGenerationID]()), BarrierSubject: OfBarrier(Mint[BarrierSetID]()),
-		WindowSubject: OfWindow(Mint[WindowID]()), ExecutionSubject: OfExecution(Mint[ExecutionID]()),
-		DependencySubject: OfDependency(Mint[DependencyID]()), EffectSubject: OfEffect(Mint[EffectID]()),
-		PermitSubject: OfPermit(account, permit), LinkSubject: OfLink(Mint[LinkID]()),
+		WindowSubject: OfWindow(WindowKey{account, Mint[WindowID]()}), ExecutionSubject: OfExecution(ExecutionKey{account, Mint[ExecutionID]()}),
+		DependencySubject: OfDependency(DependencyKey{account, Mint[DependencyID]()}), EffectSubject: OfEffect(EffectKey{account, Mint[EffectID]()}),
+		PermitSubject: OfPermit(key), LinkSubject: OfLink(LinkKey{account, Mint[LinkID]()}),
 		InputSubject: OfInput("field data.id"), StoreSubject: OfStore("table receipt"),
 	}
 	for _, reason := range Reasons() {
 		for _, kind := range reason.Subjects {
 			statement, args, err := Refuse(reason.Code, about[kind], "").Evidence()
-			if err != nil || markers(statement) != len(args) {
+			if err != nil || strings.Count(statement, "?") != len(args) {
 				t.Errorf("%s of %s: %q binds %d values: %v", reason.Text, kind, statement, len(args), err)
 			}
 		}
 	}
-	if _, args, _ := Refuse(WrongState, OfPermit(account, permit), "").Evidence(); len(args) != 1 || args[0] != permit {
+	if _, args, _ := Refuse(WrongState, OfPermit(key), "").Evidence(); len(args) != 1 || args[0] != permit {
 		t.Errorf("a permit's ledger is read by %v, want the permit's own id", args)
 	}
-	if _, args, _ := Refuse(PermitOpen, OfPermit(account, permit), "").Evidence(); len(args) != 2 || args[0] != account {
+	if _, args, _ := Refuse(PermitOpen, OfPermit(key), "").Evidence(); len(args) != 2 || args[0] != account {
 		t.Errorf("a permit's head is read by %v, want account and permit", args)
 	}
-	if _, _, err := Refuse(PermitsOpen, OfPermit(account, permit), "").Evidence(); !errors.HasAssertionFailure(err) {
+	if _, _, err := Refuse(PermitsOpen, OfPermit(key), "").Evidence(); !errors.HasAssertionFailure(err) {
 		t.Errorf("a subject that its evidence query cannot bind gave %v, want an assertion", err)
 	}
 }
@@ -178,7 +179,7 @@ func TestUnknownOutcomeIsNeverTakenForItsCause(t *testing.T) {
 
 // Scenario 023, the part of facts: text from outside may hold NUL; it goes into an error text without stopping it.
 func TestScenario023NULInADetailStopsNothing(t *testing.T) {
-	refusal := Refuse(ResultMissing, OfExecution(Mint[ExecutionID]()), "the handler said %q", "a\x00b")
+	refusal := Refuse(ResultMissing, OfExecution(ExecutionKey{Mint[AccountID](), Mint[ExecutionID]()}), "the handler said %q", "a\x00b")
 	if strings.Contains(refusal.Error(), "\x00") || !strings.Contains(refusal.Error(), `a\x00b`) {
 		t.Errorf("message %q", refusal)
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cockroachdb/errors"
 )
@@ -51,8 +52,10 @@ type EvidenceQuery string
 const (
 	// NothingStored is the evidence of a refused input: the request is still in its sender's hands.
 	NothingStored EvidenceQuery = ""
-	// OfGuard reads the subject's guard or head: where it stands now.
+	// OfGuard reads the subject's guard or head: where it stands now, or that it has ended.
 	OfGuard EvidenceQuery = "guard"
+	// OfFact reads the subject's immutable birth.
+	OfFact EvidenceQuery = "fact"
 	// OfLedger reads the subject's transitions in order, each with its evidence.
 	OfLedger EvidenceQuery = "ledger"
 )
@@ -61,48 +64,32 @@ const (
 func (e EvidenceQuery) Read(about Subject) (statement string, args []any, err error) {
 	statement = e.Statement(about.kind)
 	keys := about.keys
-	if e == OfLedger && len(keys) > 0 {
-		keys = keys[len(keys)-1:] // a ledger's subject_id is the subject's own id, the last of its key
-	}
-	if statement == "" || about.kind == StoreSubject {
-		return statement, nil, nil
+	if (e == OfLedger || e == OfFact) && len(keys) > 0 {
+		keys = keys[len(keys)-1:] // the subject's own id
 	}
 	for _, key := range keys {
 		args = append(args, key)
 	}
-	if markers(statement) != len(args) {
-		return "", nil, errors.AssertionFailedf("the evidence of a refusal binds %d keys of %s: %s", len(args), about.kind, statement)
+	if strings.Count(statement, "?") != len(args) {
+		return "", nil, errors.AssertionFailedf("the evidence of a refusal binds %d keys of %s: %q", len(args), about.kind, statement)
 	}
 	return statement, args, nil
 }
 
-// Statement is the SQL text for a kind of subject.
+// Statement is the SQL text for a kind of subject, empty where nothing is stored.
 func (e EvidenceQuery) Statement(kind SubjectKind) string {
 	row := subjectRows[kind]
-	switch e {
-	case OfGuard:
-		statement := "SELECT * FROM " + row.guard + " WHERE "
-		for i, column := range row.columns {
-			if i > 0 {
-				statement += " AND "
-			}
-			statement += column + " = ?"
-		}
-		return statement
-	case OfLedger:
-		return "SELECT seq, from_state, edge, to_state, recorded_at, evidence FROM " + row.ledger +
+	switch {
+	case kind == InputSubject:
+		return ""
+	case e == OfGuard:
+		return "SELECT * FROM " + row.standing + " WHERE " + strings.Join(row.columns, " = ? AND ") + " = ?"
+	case e == OfFact:
+		return "SELECT * FROM " + row.fact + " WHERE " + row.columns[len(row.columns)-1] + " = ?"
+	case e == OfLedger:
+		return "SELECT seq, from_state, edge, to_state, recorded_at, evidence FROM " + row.fact + "_ledger" +
 			" WHERE subject_id = ? ORDER BY seq"
 	default:
 		return string(e)
 	}
-}
-
-func markers(statement string) int {
-	count := 0
-	for _, char := range statement {
-		if char == '?' {
-			count++
-		}
-	}
-	return count
 }

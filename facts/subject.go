@@ -27,27 +27,35 @@ const (
 	subjectKinds
 )
 
-// subjectRow is where a subject's rows are: its guard or head by clustered key, and its ledger by subject id.
+// subjectRow is where a subject's rows are: its fact and ledger by its own id, and its guard or head by the whole key.
 type subjectRow struct {
-	noun    string
-	columns []string // the key columns of the guard or head, in the order of the subject's values
-	guard   string
-	ledger  string
+	noun     string
+	fact     string   // its table; the ledger's is this and "_ledger"
+	standing string   // the table of its guard or head
+	columns  []string // the key of that table, in the order of the subject's values; the last one is the subject's id
 }
 
 var subjectRows = [subjectKinds]subjectRow{
 	InputSubject:      {noun: "input"},
 	StoreSubject:      {noun: "store"},
-	AccountSubject:    {"account", []string{"account_id"}, "account_serving_gate_guard", "account_serving_gate_ledger"},
-	EpochSubject:      {"epoch", []string{"epoch_id"}, "serving_epoch_guard", "serving_epoch_ledger"},
-	CredentialSubject: {"credential generation", []string{"generation_id"}, "credential_generation_dispatch_gate_guard", "credential_generation_dispatch_gate_ledger"},
-	BarrierSubject:    {"barrier set", []string{"barrier_set_id"}, "serving_publication_barrier_set_guard", "serving_publication_barrier_set_ledger"},
-	WindowSubject:     {"window", []string{"window_id"}, "projection_window_head", "projection_window_ledger"},
-	ExecutionSubject:  {"execution", []string{"execution_id"}, "execution_head", "execution_ledger"},
-	DependencySubject: {"dependency", []string{"dependency_id"}, "execution_dependency_head", "execution_dependency_ledger"},
-	EffectSubject:     {"effect", []string{"effect_id"}, "remote_effect_head", "remote_effect_ledger"},
-	PermitSubject:     {"permit", []string{"account_id", "permit_id"}, "dispatch_permit_head", "dispatch_permit_ledger"},
-	LinkSubject:       {"link", []string{"link_id"}, "remote_link_head", "remote_link_ledger"},
+	AccountSubject:    guarded("account", "account_serving_gate", "account_id"),
+	EpochSubject:      guarded("epoch", "serving_epoch", "epoch_id"),
+	CredentialSubject: guarded("credential generation", "credential_generation_dispatch_gate", "generation_id"),
+	BarrierSubject:    guarded("barrier set", "serving_publication_barrier_set", "barrier_set_id"),
+	WindowSubject:     headed("window", "projection_window", "window_id"),
+	ExecutionSubject:  headed("execution", "execution", "execution_id"),
+	DependencySubject: headed("dependency", "execution_dependency", "dependency_id"),
+	EffectSubject:     headed("effect", "remote_effect", "effect_id"),
+	PermitSubject:     headed("permit", "dispatch_permit", "permit_id"),
+	LinkSubject:       headed("link", "remote_link", "link_id"),
+}
+
+func guarded(noun, fact, id string) subjectRow {
+	return subjectRow{noun: noun, fact: fact, standing: fact + "_guard", columns: []string{id}}
+}
+
+func headed(noun, fact, id string) subjectRow {
+	return subjectRow{noun: noun, fact: fact, standing: fact + "_head", columns: []string{"account_id", id}}
 }
 
 // String is the noun that people read.
@@ -58,9 +66,6 @@ func (k SubjectKind) String() string {
 	return subjectRows[k].noun
 }
 
-// Columns are the key columns that identify one subject of the kind.
-func (k SubjectKind) Columns() []string { return append([]string(nil), subjectRows[k].columns...) }
-
 // Subject is the exact row, input or store that a refusal is about.
 type Subject struct {
 	kind  SubjectKind
@@ -68,8 +73,16 @@ type Subject struct {
 	words []string
 }
 
-func subject[K any](kind SubjectKind, id ID[K]) Subject {
+func guardSubject[K any](kind SubjectKind, id ID[K]) Subject {
 	return Subject{kind: kind, keys: []driver.Valuer{id}, words: []string{id.String()}}
+}
+
+func headSubject[K any](kind SubjectKind, key HeadKey[K]) Subject {
+	return Subject{
+		kind:  kind,
+		keys:  []driver.Valuer{key.Account, key.Subject},
+		words: []string{key.Account.String(), key.Subject.String()},
+	}
 }
 
 // OfInput is something that a caller handed in, named by where it stands: "header idempotency-key", "field data.id".
@@ -80,40 +93,34 @@ func OfInput(where string) Subject { return Subject{kind: InputSubject, words: [
 func OfStore(what string) Subject { return Subject{kind: StoreSubject, words: []string{what}} }
 
 // OfAccount is the account's serving gate.
-func OfAccount(id AccountID) Subject { return subject(AccountSubject, id) }
+func OfAccount(id AccountID) Subject { return guardSubject(AccountSubject, id) }
 
 // OfEpoch is a serving epoch.
-func OfEpoch(id EpochID) Subject { return subject(EpochSubject, id) }
+func OfEpoch(id EpochID) Subject { return guardSubject(EpochSubject, id) }
 
 // OfCredential is the dispatch gate of a credential generation.
-func OfCredential(id CredentialGenerationID) Subject { return subject(CredentialSubject, id) }
+func OfCredential(id CredentialGenerationID) Subject { return guardSubject(CredentialSubject, id) }
 
 // OfBarrier is a publication barrier set.
-func OfBarrier(id BarrierSetID) Subject { return subject(BarrierSubject, id) }
+func OfBarrier(id BarrierSetID) Subject { return guardSubject(BarrierSubject, id) }
 
 // OfWindow is a projection window.
-func OfWindow(id WindowID) Subject { return subject(WindowSubject, id) }
+func OfWindow(key WindowKey) Subject { return headSubject(WindowSubject, key) }
 
 // OfExecution is an execution.
-func OfExecution(id ExecutionID) Subject { return subject(ExecutionSubject, id) }
+func OfExecution(key ExecutionKey) Subject { return headSubject(ExecutionSubject, key) }
 
 // OfDependency is an execution's dependency.
-func OfDependency(id DependencyID) Subject { return subject(DependencySubject, id) }
+func OfDependency(key DependencyKey) Subject { return headSubject(DependencySubject, key) }
 
 // OfEffect is a remote effect.
-func OfEffect(id EffectID) Subject { return subject(EffectSubject, id) }
+func OfEffect(key EffectKey) Subject { return headSubject(EffectSubject, key) }
 
-// OfPermit is a permit in its account's open set.
-func OfPermit(account AccountID, id PermitID) Subject {
-	return Subject{
-		kind:  PermitSubject,
-		keys:  []driver.Valuer{account, id},
-		words: []string{account.String(), id.String()},
-	}
-}
+// OfPermit is a permit, which is in its account's open set while it has a head.
+func OfPermit(key PermitKey) Subject { return headSubject(PermitSubject, key) }
 
 // OfLink is a remote link.
-func OfLink(id LinkID) Subject { return subject(LinkSubject, id) }
+func OfLink(key LinkKey) Subject { return headSubject(LinkSubject, key) }
 
 // Kind is what the subject is.
 func (s Subject) Kind() SubjectKind { return s.kind }
