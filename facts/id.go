@@ -18,20 +18,26 @@ import (
 // Spec: Identity rules ("Internal relations use typed identifiers and foreign keys").
 type ID[K any] [16]byte
 
-// Mint draws a random ID. It is for roots only: a Receipt, an Attempt, a Permit, a holder.
-func Mint[K any]() ID[K] { return ID[K](uuid.New()) }
+// AnyID is every ID, for the functions that make one: facts.Mint[facts.ReceiptID]().
+type AnyID interface {
+	~[16]byte
+	IsZero() bool
+}
+
+// Mint draws a random id. It is for roots only: a Receipt, an Attempt, a Permit, a holder.
+func Mint[I AnyID]() I { return I(uuid.New()) }
 
 // ParseID reads the canonical text form, 36 lower-case characters. Any other spelling of the same value is refused,
 // because an id has one text form.
-func ParseID[K any](text string) (ID[K], error) {
+func ParseID[I AnyID](text string) (I, error) {
 	parsed, err := uuid.Parse(text)
 	if err != nil || parsed.String() != text {
-		return ID[K]{}, errors.Newf("id %q: want 36 characters like 0b9ad3a2-6f3c-4b7e-8c51-6d1f5c8a90e2, in lower case", text)
+		return I{}, errors.Newf("id %q: want 36 characters like 0b9ad3a2-6f3c-4b7e-8c51-6d1f5c8a90e2, in lower case", text)
 	}
 	if parsed == uuid.Nil {
-		return ID[K]{}, errors.New("id: the zero id names nothing")
+		return I{}, errors.New("id: the zero id names nothing")
 	}
-	return ID[K](parsed), nil
+	return I(parsed), nil
 }
 
 // IsZero tells whether the ID names nothing.
@@ -48,9 +54,12 @@ func (id ID[K]) MarshalText() ([]byte, error) { return []byte(id.String()), nil 
 
 // UnmarshalText reads the canonical text form and refuses every other.
 func (id *ID[K]) UnmarshalText(text []byte) error {
-	parsed, err := ParseID[K](string(text))
+	parsed, err := ParseID[ID[K]](string(text))
+	if err != nil {
+		return err
+	}
 	*id = parsed
-	return err
+	return nil
 }
 
 // Compare orders ids by their bytes, the order in which rows of one rank are locked (R08).
@@ -64,11 +73,14 @@ func (id ID[K]) Value() (driver.Value, error) {
 	return id[:], nil
 }
 
-// Scan reads exactly 16 bytes.
+// Scan reads exactly 16 bytes that name something. A nullable column is scanned into sql.Null.
 func (id *ID[K]) Scan(source any) error {
 	raw, ok := source.([]byte)
 	if !ok || len(raw) != len(id) {
 		return errors.AssertionFailedf("an id column held %T of %d bytes, want 16 bytes", source, len(raw))
+	}
+	if ID[K](raw).IsZero() {
+		return errors.AssertionFailedf("an id column held the zero id, which names nothing")
 	}
 	copy(id[:], raw)
 	return nil
@@ -99,6 +111,9 @@ func (d *Digest) Scan(source any) error {
 	raw, ok := source.([]byte)
 	if !ok || len(raw) != len(d) {
 		return errors.AssertionFailedf("a digest column held %T of %d bytes, want 32 bytes", source, len(raw))
+	}
+	if Digest(raw).IsZero() {
+		return errors.AssertionFailedf("a digest column held the zero digest, which no content has")
 	}
 	copy(d[:], raw)
 	return nil

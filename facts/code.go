@@ -1,0 +1,91 @@
+package facts
+
+// Code is one closed refusal or reason code. The order of the constants is the order of precedence; it may change,
+// the text of a code may not.
+type Code uint16
+
+// The process does not start.
+const (
+	ConfigurationInvalid Code = iota
+	StoreUnreachable
+	StoreTooOld
+	StoreSessionUnsafe
+	StoreSettingsUnsafe
+	StoreDirectoryForeign
+	StoreDirectoryInUse
+	SchemaDiffers
+	PrivilegesDiffer
+	DeploymentFixed
+
+	// An item is refused before anything is locked.
+	BatchTooLarge
+	KeyNotCanonical
+	NumberNotInteger
+	PositionUnreadable
+	PositionKindsDiffer
+	ProfileUnsupported
+	ProfileNotAuthored
+	ProfilesDiffer
+
+	// An item is refused under its locks, in this order.
+	NotServing
+	StaleFence
+	EpochMismatch
+	EpochNotActive
+	ShareMissing
+	ShareSetDiffers
+	Revoked
+	StaleCredentialFence
+	BindingMismatch
+	StaleHolder
+	LeaseHeld
+	SubjectMissing
+	SubjectEnded
+	WrongState
+	ContentDiffers
+	ConformanceOnly
+	PermitsOpen
+	WorkOpen
+	BarrierNotHeld
+	BarrierReceiptDiffers
+	OwnerUnavailable
+	OwnerDisagrees
+	PredecessorOpen
+	PredecessorHadEffect
+	RepeatNotAllowed
+	RepeatTooLate
+	NoEffectUnproved
+	IsolationUnproved
+	ResultMissing
+	RemoteIntentsRefused
+	LinkTaken
+
+	// A subject stands still until its owner acts.
+	GateHalted
+	GateDraining
+	StoreBehindWitness
+	EpochUnverified
+	BarrierHeld
+	CredentialRevoked
+	ExecutionWaiting
+	ExecutionFailing
+	EffectUncertain
+	EffectBlocked
+	EffectReferenceMissing
+	EvidenceContradicts
+	PermitOpen
+	LinkConflict
+
+	// A subject is set aside for good.
+	WindowOverLimit
+	WindowAmbiguous
+	DependencyExpired
+	DependencyRejected
+	ExecutionExhausted
+	ExecutionReferenceMissing
+	ResultContradicts
+	EffectUnresolvable
+	EffectReferenceGone
+
+	codes // how many there are
+)

@@ -1,0 +1,213 @@
+package txn
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"time"
+
+	"connectorcore/facts"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/cockroachdb/errors"
+)
+
+// MaxItems bounds the items of one transaction (R12).
+const MaxItems = 500
+
+// Batch runs one transaction over items and returns one verdict an item, in their order. No item is no transaction.
+func Batch[I, V any](ctx context.Context, db *DB, kind *Kind, items []I, fn func(*Tx) ([]V, error)) ([]V, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if len(items) > MaxItems {
+		return nil, errors.AssertionFailedf("transaction %q: %d items, more than %d", kind, len(items), MaxItems)
+	}
+	return Run(ctx, db, kind, func(tx *Tx) ([]V, error) {
+		verdicts, err := fn(tx)
+		if err == nil && len(verdicts) != len(items) {
+			return nil, tx.fail(errors.AssertionFailedf("transaction %q: %d verdicts for %d items", kind, len(verdicts), len(items)))
+		}
+		return verdicts, err
+	})
+}
+
+// Run runs a closure as one transaction and returns what it returned, once that is certain.
+//
+// The closure runs again, whole, when the transaction surely did not commit and may succeed on another try, and when
+// its commit is unknown (R05). It must be repeatable with the same minted ids.
+//
+// An error of the closure rolls everything back and is returned as it is. If the outcome stays unknown past the
+// budget, or past the caller's context, the error matches facts.ErrOutcomeUnknown and the caller keeps its items.
+func Run[T any](ctx context.Context, db *DB, kind *Kind, fn func(*Tx) (T, error)) (T, error) {
+	r := run[T]{db: db, kind: kind, fn: fn, started: db.options.Clock.Now(), pace: backoff.NewExponentialBackOff()}
+	r.pace.InitialInterval, r.pace.MaxInterval = 5*time.Millisecond, time.Second
+	for {
+		end := r.attempt(ctx)
+		switch {
+		case end.outcome == Done:
+			return r.finish(end)
+		case end.rerun == "":
+			return r.finish(end)
+		}
+		db.rerun(end.rerun)
+		if stop := r.pause(ctx, end); stop != nil {
+			return r.finish(*stop)
+		}
+	}
+}
+
+type run[T any] struct {
+	db       *DB
+	kind     *Kind
+	fn       func(*Tx) (T, error)
+	started  time.Time
+	pace     *backoff.ExponentialBackOff
+	attempts int
+	settling bool
+}
+
+// ending is how one attempt went.
+type ending[T any] struct {
+	value      T
+	err        error
+	outcome    Outcome
+	rerun      string // why the closure should run again; empty if the outcome is final
+	statements int
+}
+
+func (r *run[T]) finish(end ending[T]) (T, error) {
+	if r.settling && end.outcome != Done && end.outcome != Refused {
+		end.outcome = Unknown
+		if !errors.Is(end.err, facts.ErrOutcomeUnknown) {
+			end.err = facts.UnknownOutcome(r.kind.name, end.err)
+		}
+	}
+	r.db.report(Report{r.kind.name, end.outcome, r.attempts, end.statements})
+	return end.value, end.err
+}
+
+// pause waits before a rerun, or says why there is none.
+func (r *run[T]) pause(ctx context.Context, end ending[T]) *ending[T] {
+	if end.outcome == Unknown && !r.settling {
+		r.settling, r.started = true, r.db.options.Clock.Now()
+		r.pace.Reset()
+	}
+	budget := r.db.options.Budget.Rerun
+	if r.settling {
+		budget = r.db.options.Budget.Settle
+	}
+	var zero T
+	end.value, end.rerun = zero, ""
+	if r.db.options.Clock.Now().Sub(r.started) > budget {
+		if hasCode(end.err, codeDuplicateKey) {
+			end.err = errors.AssertionFailedf("transaction %q: a unique key that it did not load holds another row: %v", r.kind, end.err)
+		}
+		end.err = errors.Wrapf(end.err, "gave up after %d attempts", r.attempts)
+		return &end
+	}
+	if err := r.db.wait(ctx, r.pace.NextBackOff()); err != nil {
+		end.err = errors.Wrapf(err, "transaction %q: the caller gave up while it was tried again", r.kind)
+		return &end
+	}
+	return nil
+}
+
+// attempt runs the closure once, on a connection of its own.
+func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
+	r.attempts++
+	conn, err := r.db.pool.Conn(ctx)
+	if err != nil {
+		return failed[T](errors.Wrapf(err, "transaction %q: a connection", r.kind))
+	}
+	defer func() {
+		if end.outcome == Unknown {
+			// The next attempt must not meet a session whose last answer is in doubt.
+			err := conn.Raw(func(any) error { return driver.ErrBadConn })
+			end.err = errors.CombineErrors(end.err, ignoreBadConn(err))
+		}
+		if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, driver.ErrBadConn) {
+			end.err = errors.CombineErrors(end.err, err)
+		}
+	}()
+	detached := context.WithoutCancel(ctx)
+	raw, err := conn.BeginTx(detached, nil)
+	if err != nil {
+		return failed[T](errors.Wrapf(err, "transaction %q: BEGIN", r.kind))
+	}
+	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, settling: r.settling, statements: 1}
+	end = r.decide(tx)
+	end.statements = tx.statements
+	return end
+}
+
+// decide runs the closure and ends the transaction as its result demands.
+func (r *run[T]) decide(tx *Tx) ending[T] {
+	value, err := protect(tx, r.fn)
+	switch {
+	case tx.poison != nil:
+		return r.rollback(tx, failed[T](tx.poison))
+	case err == nil && (tx.phase == writing || r.settling):
+		return r.commit(tx, ending[T]{value: value, outcome: Done})
+	case err == nil:
+		return r.rollback(tx, ending[T]{value: value, outcome: Done}) // every item was refused: there is nothing to commit
+	}
+	var refusal *facts.Refusal
+	switch {
+	case !errors.As(err, &refusal):
+		return r.rollback(tx, failed[T](err))
+	case tx.phase == writing:
+		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
+	case r.settling:
+		return r.commit(tx, ending[T]{err: err, outcome: Refused})
+	}
+	return r.rollback(tx, ending[T]{err: err, outcome: Refused})
+}
+
+// commit ends the transaction and sorts the three outcomes. While settling it first writes on the first guard, even
+// if everything was refused: the refusal is certain only when the original can no longer commit.
+func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
+	if r.settling && tx.phase != writing {
+		tx.phase = writing
+		if err := tx.touchFirst(); err != nil {
+			return r.rollback(tx, failed[T](err))
+		}
+	}
+	if err := tx.before(); err != nil {
+		return r.rollback(tx, failed[T](err))
+	}
+	r.db.at(r.kind, BeforeCommit)
+	err := tx.raw.Commit()
+	if err == nil {
+		r.db.at(r.kind, AfterCommit)
+		return end
+	}
+	err = errors.Wrapf(err, "transaction %q: COMMIT", r.kind)
+	switch {
+	case hasCode(err, codeInconsistent):
+		return ending[T]{err: errors.WithAssertionFailure(err), outcome: Failed}
+	case surelyNotCommitted(err):
+		return failed[T](err)
+	}
+	return ending[T]{err: facts.UnknownOutcome(r.kind.name, err), outcome: Unknown, rerun: "unknown commit"}
+}
+
+func (r *run[T]) rollback(tx *Tx, end ending[T]) ending[T] {
+	// A rollback that cannot be delivered is done by the server when the connection goes.
+	if err := tx.raw.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !broken(err) {
+		end.err = errors.CombineErrors(end.err, errors.Wrapf(err, "transaction %q: ROLLBACK", r.kind))
+	}
+	return end
+}
+
+// failed is an attempt that left nothing behind.
+func failed[T any](err error) ending[T] {
+	return ending[T]{err: err, outcome: Failed, rerun: rerunReason(err)}
+}
+
+func ignoreBadConn(err error) error {
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package schema
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/errors"
+	"github.com/go-sql-driver/mysql"
+)
+
+// Converge brings a database to the declaration: the database itself, each step that it has not seen, the roles and
+// their privileges. It tells what it did and ends by verifying the result.
+//
+// It is idempotent, and two processes may run it at once: each step is one statement that changes nothing when it is
+// run again, and the record of a step is an insert that one of them loses. A database that remembers a step which
+// this binary does not have, or has otherwise, is refused and left as it is.
+//
+// The DSN's user needs the privileges of the migration role: CREATE, ALTER, INDEX and REFERENCES on the database, the
+// right to make roles and grant them, and to set one global variable.
+func Converge(ctx context.Context, dsn DSN) (applied []Step, err error) {
+	steps, err := Steps()
+	if err != nil {
+		return nil, err
+	}
+	if err := found(ctx, dsn); err != nil {
+		return nil, err
+	}
+	db, err := Connect(ctx, dsn, RoleMigration)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.CombineErrors(err, db.Close()) }()
+	if err := execute(ctx, db, schemaStep.create()); err != nil {
+		return nil, errors.Wrap(err, "the table of steps")
+	}
+	pending, err := pendingSteps(ctx, db, steps)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range pending {
+		if err := apply(ctx, db, s); err != nil {
+			return applied, err
+		}
+		applied = append(applied, s)
+	}
+	if err := convergeRoles(ctx, db, dsn.Database()); err != nil {
+		return applied, err
+	}
+	return applied, Verify(ctx, db, RoleMigration)
+}
+
+// found checks the server and the session before anything is changed, then makes the database and lets CHECK
+// constraints exist: without that variable TiDB takes the declaration and creates none of them.
+func found(ctx context.Context, dsn DSN) (err error) {
+	config, err := dsn.config()
+	if err != nil {
+		return err
+	}
+	database := config.DBName
+	if len(database) > maxDatabaseName {
+		return errors.Newf("database name %q is longer than %d characters, which its roles' names need", database, maxDatabaseName)
+	}
+	config.DBName = ""
+	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return slices.Contains(globalOnly, s.name) })
+	connector, err := open(config, RoleMigration, demanded)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer func() { err = errors.CombineErrors(err, db.Close()) }()
+	if err := CheckServer(ctx, db); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"SET GLOBAL tidb_enable_check_constraint = ON",
+		fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s`", database),
+	} {
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "preparing database %s at %s", database, config.Addr)
+		}
+	}
+	return nil
+}
+
+// pendingSteps compares what the database remembers with what this binary has.
+func pendingSteps(ctx context.Context, db *sql.DB, steps []Step) ([]Step, error) {
+	done := 0
+	query := "SELECT number, digest FROM schema_step ORDER BY number"
+	err := each(ctx, db, query, nil, func(rows *sql.Rows) error {
+		var number uint64
+		var digest []byte
+		if err := rows.Scan(&number, &digest); err != nil {
+			return err
+		}
+		if number > uint64(len(steps)) {
+			return errors.Newf("the database is at step %d and this binary ends at step %d: run a newer binary", number, len(steps))
+		}
+		if number != uint64(done+1) {
+			return errors.Newf("the database remembers step %d but not step %d: its record of steps is damaged", number, done+1)
+		}
+		if want := steps[done].digest(); !bytes.Equal(digest, want[:]) {
+			return errors.Newf("step %d (%s) of the database differs from this binary's: they do not belong together", number, steps[done].Name)
+		}
+		done++
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Wrap(err, "the steps of the database")
+	}
+	return steps[done:], nil
+}
+
+// apply runs a step and remembers it. Losing the insert to another process is fine if that one ran the same step.
+func apply(ctx context.Context, db *sql.DB, s Step) error {
+	if err := execute(ctx, db, s.Statement); err != nil {
+		return errors.Wrapf(err, "step %d (%s)", s.Number, s.Name)
+	}
+	digest := s.digest()
+	err := execute(ctx, db, "INSERT INTO schema_step (number, digest, statement) VALUES (?, ?, ?)", s.Number, digest[:], []byte(s.Statement))
+	var server *mysql.MySQLError
+	if !errors.As(err, &server) || server.Number != codeDuplicate {
+		return errors.Wrapf(err, "recording step %d (%s)", s.Number, s.Name)
+	}
+	var other []byte
+	if err := db.QueryRowContext(ctx, "SELECT digest FROM schema_step WHERE number = ?", s.Number).Scan(&other); err != nil {
+		return errors.Wrapf(err, "step %d, recorded by another process", s.Number)
+	}
+	if !bytes.Equal(other, digest[:]) {
+		return errors.Newf("step %d was recorded by another process with another statement: two different binaries converge this database", s.Number)
+	}
+	return nil
+}
+
+// Pending tells which steps Converge would apply, changing nothing. A database that does not exist needs them all.
+func Pending(ctx context.Context, dsn DSN) (pending []Step, err error) {
+	steps, err := Steps()
+	if err != nil {
+		return nil, err
+	}
+	db, err := Connect(ctx, dsn, RoleMigration)
+	if errors.Is(err, ErrNoDatabase) {
+		return steps, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.CombineErrors(err, db.Close()) }()
+	if err := CheckServer(ctx, db); err != nil {
+		return nil, err
+	}
+	tables, err := column(ctx, db, "SHOW TABLES LIKE 'schema\\_step'")
+	if err != nil || len(tables) == 0 {
+		return steps, errors.Wrap(err, "the table of steps")
+	}
+	return pendingSteps(ctx, db, steps)
+}

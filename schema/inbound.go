@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"database/sql/driver"
+
+	"connectorcore/facts"
+	"connectorcore/machines"
+)
+
+var windowFact = &Table{
+	Name: "projection_window", Kind: Fact,
+	Says: "The birth of a window.",
+	Columns: []Column{
+		{Name: "window_id", Type: typeID},
+		{Name: "account_id", Type: typeID},
+		{Name: "epoch_id", Type: typeID},
+		{Name: "grouping_digest", Type: typeDigest},
+		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"window_id"},
+	Reader:  "members of the window, by exact window",
+}
+
+var windowHead = guardTable(machines.ProjectionWindow, Head, RankWindow, Table{
+	Says: "An open window.",
+	Columns: []Column{
+		{Name: "account_id", Type: typeID},
+		{Name: "window_id", Type: typeID},
+		{Name: "grouping_digest", Type: typeDigest},
+	},
+	Primary: []string{"account_id", "window_id"},
+	Reader:  "sealing and input, by exact window, locked; the account's open windows",
+	Indexes: []Index{{Name: "projection_window_head_grouping", Columns: []string{"grouping_digest"}, Unique: true,
+		Reader: "one open window per epoch, route and grouping key; input finds it"}},
+})
+
+var executionFact = &Table{
+	Name: "execution", Kind: Fact,
+	Says: "The birth of one execution generation of a Projection.",
+	Columns: []Column{
+		{Name: "execution_id", Type: typeID},
+		{Name: "account_id", Type: typeID},
+		{Name: "projection_id", Type: typeID},
+		{Name: "epoch_id", Type: typeID},
+		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"execution_id"},
+	Reader:  "claims and completions, by exact execution",
+}
+
+var executionHead = guardTable(machines.Execution, Head, RankExecution, Table{
+	Says: "An execution that has not ended.",
+	Columns: []Column{
+		{Name: "account_id", Type: typeID},
+		{Name: "execution_id", Type: typeID},
+		{Name: "projection_id", Type: typeID},
+	},
+	Primary: []string{"account_id", "execution_id"},
+	Reader:  "claim and completion, by exact execution, locked; the account's open executions",
+	Indexes: []Index{{Name: "execution_head_projection", Columns: []string{"projection_id"}, Unique: true,
+		Reader: "at most one active execution generation per Projection"}},
+})
+
+var dependencyFact = &Table{
+	Name: "execution_dependency", Kind: Fact,
+	Says: "The birth of a requirement of an execution, with its immutable deadline.",
+	Columns: []Column{
+		{Name: "dependency_id", Type: typeID},
+		{Name: "account_id", Type: typeID},
+		{Name: "execution_id", Type: typeID},
+		{Name: "deadline_at", Type: typeInstant},
+		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"dependency_id"},
+	Reader:  "satisfaction and expiry, by exact dependency",
+}
+
+var dependencyHead = guardTable(machines.ExecutionDependency, Head, RankDependency, Table{
+	Says: "A requirement that still waits.",
+	Columns: []Column{
+		{Name: "account_id", Type: typeID},
+		{Name: "dependency_id", Type: typeID},
+		{Name: "execution_id", Type: typeID},
+	},
+	Primary: []string{"account_id", "dependency_id"},
+	Reader:  "satisfaction and expiry, by exact dependency, locked; the account's waiting requirements",
+})
+
+var resultFact = &Table{
+	Name: "application_result", Kind: Fact,
+	Says: "The Runtime's one terminal answer to a command.",
+	Columns: []Column{
+		{Name: "command_id", Type: typeID},
+		{Name: "account_id", Type: typeID},
+		{Name: "execution_id", Type: typeID},
+		{Name: "execution_ref_digest", Type: typeDigest},
+		{Name: "outcome", Type: typeState},
+		{Name: "result_digest", Type: typeDigest},
+		{Name: "committed_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"command_id"},
+	Reader:  "the Runtime's result look-up, by exact command, comparing the execution reference",
+	Indexes: []Index{{Name: "application_result_execution", Columns: []string{"execution_id"}, Unique: true,
+		Reader: "one result per execution generation"}},
+	Checks: []Check{{"application_result_outcome", "outcome IN (" + quoted(machines.ApplicationResult.States()) + ")"}},
+}
+
+var (
+	windowLedger     = ledgerTable(machines.ProjectionWindow)
+	executionLedger  = ledgerTable(machines.Execution)
+	dependencyLedger = ledgerTable(machines.ExecutionDependency)
+)
+
+var inboundTables = []*Table{
+	windowFact, windowHead, windowLedger,
+	executionFact, executionHead, executionLedger,
+	dependencyFact, dependencyHead, dependencyLedger,
+	resultFact,
+}
+
+// Rows of the inbound side.
+var (
+	ProjectionWindows = Rows[facts.ProjectionWindow]{windowFact, func(r *facts.ProjectionWindow) []any {
+		return []any{&r.ID, &r.Account, &r.Epoch, &r.Grouping}
+	}}
+	Executions = Rows[facts.Execution]{executionFact, func(r *facts.Execution) []any {
+		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch}
+	}}
+	ExecutionDependencies = Rows[facts.ExecutionDependency]{dependencyFact, func(r *facts.ExecutionDependency) []any {
+		return []any{&r.ID, &r.Account, &r.Execution, instant{&r.Deadline}}
+	}}
+	ApplicationResults = Rows[facts.ApplicationResult]{resultFact, func(r *facts.ApplicationResult) []any {
+		return []any{&r.Command, &r.Account, &r.Execution, &r.ExecutionRef, &r.Outcome, &r.Result}
+	}}
+)
+
+// Heads of the inbound side.
+var (
+	WindowHeads = heads(machines.ProjectionWindowOpen, machines.ProjectionWindowSeal, windowHead, windowLedger,
+		func(g *facts.WindowHead) (*facts.AccountID, *facts.WindowID) { return &g.Account, &g.Window },
+		func(g *facts.WindowHead) []any { return []any{&g.Grouping} })
+	ExecutionHeads = heads(machines.ExecutionReady, machines.ExecutionWait, executionHead, executionLedger,
+		func(g *facts.ExecutionHead) (*facts.AccountID, *facts.ExecutionID) { return &g.Account, &g.Execution },
+		func(g *facts.ExecutionHead) []any { return []any{&g.Projection} })
+	DependencyHeads = heads(machines.ExecutionDependencyWaiting, machines.ExecutionDependencySatisfy, dependencyHead, dependencyLedger,
+		func(g *facts.DependencyHead) (*facts.AccountID, *facts.DependencyID) {
+			return &g.Account, &g.Dependency
+		},
+		func(g *facts.DependencyHead) []any { return []any{&g.Execution} })
+)
+
+// instant stores a time in the database's own precision and refuses one that would be rounded: a deadline that
+// changes on its way in would no longer compare equal to itself.
+type instant struct{ at *facts.Instant }
+
+func (i instant) Value() (driver.Value, error) {
+	if i.at.IsZero() || i.at.Nanosecond()%1000 != 0 {
+		return nil, unbound("a time that is zero or finer than a microsecond")
+	}
+	return i.at.UTC(), nil
+}
+
+func (i instant) Scan(source any) error {
+	at, ok := source.(facts.Instant)
+	if !ok {
+		return misread("a time", source)
+	}
+	*i.at = at.UTC()
+	return nil
+}

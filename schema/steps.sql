@@ -1,0 +1,393 @@
+-- The forward-only steps of the database, one idempotent statement each. A landed step never changes: the database
+-- remembers its digest, and converge refuses one that differs.
+
+-- step 1: create table account_serving_gate
+CREATE TABLE IF NOT EXISTS account_serving_gate (
+  account_id binary(16) NOT NULL,
+  deployment_id binary(16) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (account_id) CLUSTERED
+);
+
+-- step 2: create table account_serving_gate_guard
+CREATE TABLE IF NOT EXISTS account_serving_gate_guard (
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16),
+  epoch_digest binary(32),
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id) CLUSTERED,
+  CONSTRAINT account_serving_gate_guard_epoch CHECK ((epoch_id IS NULL) = (epoch_digest IS NULL)),
+  CONSTRAINT account_serving_gate_guard_serving CHECK (epoch_id IS NOT NULL OR state NOT IN ('v2_serving', 'halting_v2', 'v2_halted')),
+  CONSTRAINT account_serving_gate_guard_state CHECK (state IN ('v1_serving', 'halting_v1', 'v1_stopped', 'v1_drained', 'v2_validating', 'v2_serving', 'halting_v2', 'v2_halted')),
+  CONSTRAINT account_serving_gate_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('v1_serving'))
+);
+
+-- step 3: create table account_serving_gate_ledger
+CREATE TABLE IF NOT EXISTS account_serving_gate_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT account_serving_gate_ledger_edges CHECK ((from_state, edge, to_state) IN (('v1_serving', 'begin_v1_halt', 'halting_v1'), ('halting_v1', 'abort_v1_halt', 'v1_serving'), ('halting_v1', 'stop_v1', 'v1_stopped'), ('v1_stopped', 'certify_v1_drain', 'v1_drained'), ('v1_drained', 'cold_abort', 'v1_serving'), ('v1_drained', 'resume_restored_v1', 'v1_serving'), ('v1_drained', 'begin_v2_validation', 'v2_validating'), ('v2_validating', 'restore_v1_point', 'v1_drained'), ('v2_validating', 'activate_first', 'v2_serving'), ('v2_serving', 'begin_v2_halt', 'halting_v2'), ('halting_v2', 'confirm_v2_halt', 'v2_halted'), ('v2_halted', 'resume_predecessor', 'v2_serving'), ('v2_halted', 'activate_successor', 'v2_serving'))),
+  CONSTRAINT account_serving_gate_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('v1_serving'))
+);
+
+-- step 4: create table serving_epoch
+CREATE TABLE IF NOT EXISTS serving_epoch (
+  epoch_id binary(16) NOT NULL,
+  digest_profile varbinary(64) NOT NULL,
+  epoch_digest binary(32) NOT NULL,
+  share_count bigint unsigned NOT NULL,
+  shares_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (epoch_id) CLUSTERED
+);
+
+-- step 5: create table serving_epoch_guard
+CREATE TABLE IF NOT EXISTS serving_epoch_guard (
+  epoch_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (epoch_id) CLUSTERED,
+  CONSTRAINT serving_epoch_guard_state CHECK (state IN ('prepared', 'verified', 'rejected', 'active', 'draining', 'retired')),
+  CONSTRAINT serving_epoch_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('prepared'))
+);
+
+-- step 6: create table serving_epoch_ledger
+CREATE TABLE IF NOT EXISTS serving_epoch_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT serving_epoch_ledger_edges CHECK ((from_state, edge, to_state) IN (('prepared', 'verify', 'verified'), ('prepared', 'reject_prepared', 'rejected'), ('verified', 'reject_verified', 'rejected'), ('verified', 'activate_first', 'active'), ('verified', 'activate_successor', 'active'), ('active', 'drain', 'draining'), ('draining', 'retire', 'retired'))),
+  CONSTRAINT serving_epoch_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('prepared'))
+);
+
+-- step 7: create table serving_epoch_share
+CREATE TABLE IF NOT EXISTS serving_epoch_share (
+  epoch_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  PRIMARY KEY (epoch_id, account_id) CLUSTERED
+);
+
+-- step 8: create table credential_generation_dispatch_gate
+CREATE TABLE IF NOT EXISTS credential_generation_dispatch_gate (
+  generation_id binary(16) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (generation_id) CLUSTERED
+);
+
+-- step 9: create table credential_generation_dispatch_gate_guard
+CREATE TABLE IF NOT EXISTS credential_generation_dispatch_gate_guard (
+  generation_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (generation_id) CLUSTERED,
+  CONSTRAINT credential_generation_dispatch_gate_guard_state CHECK (state IN ('enabled', 'revoked')),
+  CONSTRAINT credential_generation_dispatch_gate_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('enabled'))
+);
+
+-- step 10: create table credential_generation_dispatch_gate_ledger
+CREATE TABLE IF NOT EXISTS credential_generation_dispatch_gate_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT credential_generation_dispatch_gate_ledger_edges CHECK ((from_state, edge, to_state) IN (('enabled', 'revoke', 'revoked'), ('revoked', 'reenable', 'enabled'))),
+  CONSTRAINT credential_generation_dispatch_gate_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('enabled'))
+);
+
+-- step 11: create table serving_publication_barrier_set
+CREATE TABLE IF NOT EXISTS serving_publication_barrier_set (
+  barrier_set_id binary(16) NOT NULL,
+  scope_digest binary(32) NOT NULL,
+  attempt_id binary(16) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (barrier_set_id) CLUSTERED
+);
+
+-- step 12: create table serving_publication_barrier_set_guard
+CREATE TABLE IF NOT EXISTS serving_publication_barrier_set_guard (
+  barrier_set_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (barrier_set_id) CLUSTERED,
+  CONSTRAINT serving_publication_barrier_set_guard_state CHECK (state IN ('acquiring', 'held', 'released', 'activation_committed')),
+  CONSTRAINT serving_publication_barrier_set_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('acquiring'))
+);
+
+-- step 13: create table serving_publication_barrier_set_ledger
+CREATE TABLE IF NOT EXISTS serving_publication_barrier_set_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT serving_publication_barrier_set_ledger_edges CHECK ((from_state, edge, to_state) IN (('acquiring', 'hold', 'held'), ('acquiring', 'release_acquiring_open', 'released'), ('acquiring', 'release_acquiring_restored', 'released'), ('acquiring', 'release_acquiring_early', 'released'), ('held', 'commit_activation', 'activation_committed'), ('held', 'release_held_open', 'released'), ('held', 'release_held_restored', 'released'), ('held', 'release_held_early', 'released'), ('activation_committed', 'release_after_readback', 'released'))),
+  CONSTRAINT serving_publication_barrier_set_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('acquiring'))
+);
+
+-- step 14: create table projection_window
+CREATE TABLE IF NOT EXISTS projection_window (
+  window_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  grouping_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (window_id) CLUSTERED
+);
+
+-- step 15: create table projection_window_head
+CREATE TABLE IF NOT EXISTS projection_window_head (
+  account_id binary(16) NOT NULL,
+  window_id binary(16) NOT NULL,
+  grouping_digest binary(32) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, window_id) CLUSTERED,
+  UNIQUE KEY projection_window_head_grouping (grouping_digest),
+  CONSTRAINT projection_window_head_state CHECK (state IN ('open')),
+  CONSTRAINT projection_window_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('open'))
+);
+
+-- step 16: create table projection_window_ledger
+CREATE TABLE IF NOT EXISTS projection_window_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT projection_window_ledger_edges CHECK ((from_state, edge, to_state) IN (('open', 'seal', 'sealed'), ('open', 'quarantine', 'quarantined'))),
+  CONSTRAINT projection_window_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('open'))
+);
+
+-- step 17: create table execution
+CREATE TABLE IF NOT EXISTS execution (
+  execution_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  projection_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (execution_id) CLUSTERED
+);
+
+-- step 18: create table execution_head
+CREATE TABLE IF NOT EXISTS execution_head (
+  account_id binary(16) NOT NULL,
+  execution_id binary(16) NOT NULL,
+  projection_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, execution_id) CLUSTERED,
+  UNIQUE KEY execution_head_projection (projection_id),
+  CONSTRAINT execution_head_state CHECK (state IN ('ready', 'waiting_dependency')),
+  CONSTRAINT execution_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('ready'))
+);
+
+-- step 19: create table execution_ledger
+CREATE TABLE IF NOT EXISTS execution_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT execution_ledger_edges CHECK ((from_state, edge, to_state) IN (('ready', 'wait', 'waiting_dependency'), ('ready', 'complete', 'completed'), ('ready', 'quarantine_ready', 'quarantined'), ('waiting_dependency', 'resume', 'ready'), ('waiting_dependency', 'quarantine_waiting', 'quarantined'))),
+  CONSTRAINT execution_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('ready'))
+);
+
+-- step 20: create table execution_dependency
+CREATE TABLE IF NOT EXISTS execution_dependency (
+  dependency_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  execution_id binary(16) NOT NULL,
+  deadline_at datetime(6) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (dependency_id) CLUSTERED
+);
+
+-- step 21: create table execution_dependency_head
+CREATE TABLE IF NOT EXISTS execution_dependency_head (
+  account_id binary(16) NOT NULL,
+  dependency_id binary(16) NOT NULL,
+  execution_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, dependency_id) CLUSTERED,
+  CONSTRAINT execution_dependency_head_state CHECK (state IN ('waiting')),
+  CONSTRAINT execution_dependency_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('waiting'))
+);
+
+-- step 22: create table execution_dependency_ledger
+CREATE TABLE IF NOT EXISTS execution_dependency_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT execution_dependency_ledger_edges CHECK ((from_state, edge, to_state) IN (('waiting', 'satisfy', 'satisfied'), ('waiting', 'expire', 'expired'), ('waiting', 'reject', 'rejected'))),
+  CONSTRAINT execution_dependency_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('waiting'))
+);
+
+-- step 23: create table application_result
+CREATE TABLE IF NOT EXISTS application_result (
+  command_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  execution_id binary(16) NOT NULL,
+  execution_ref_digest binary(32) NOT NULL,
+  outcome varbinary(32) NOT NULL,
+  result_digest binary(32) NOT NULL,
+  committed_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (command_id) CLUSTERED,
+  UNIQUE KEY application_result_execution (execution_id),
+  CONSTRAINT application_result_outcome CHECK (outcome IN ('applied', 'noop', 'rejected', 'failed'))
+);
+
+-- step 24: create table remote_effect
+CREATE TABLE IF NOT EXISTS remote_effect (
+  effect_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  outbound_command_id binary(16) NOT NULL,
+  logical_effect_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (effect_id) CLUSTERED,
+  UNIQUE KEY remote_effect_command (outbound_command_id)
+);
+
+-- step 25: create table remote_effect_head
+CREATE TABLE IF NOT EXISTS remote_effect_head (
+  account_id binary(16) NOT NULL,
+  effect_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, effect_id) CLUSTERED,
+  CONSTRAINT remote_effect_head_state CHECK (state IN ('prepared', 'dispatching', 'remote_confirmed', 'uncertain')),
+  CONSTRAINT remote_effect_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('prepared'))
+);
+
+-- step 26: create table remote_effect_ledger
+CREATE TABLE IF NOT EXISTS remote_effect_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT remote_effect_ledger_edges CHECK ((from_state, edge, to_state) IN (('prepared', 'dispatch', 'dispatching'), ('prepared', 'quarantine_prepared', 'quarantined'), ('dispatching', 'confirm', 'remote_confirmed'), ('dispatching', 'settle_uncertain', 'uncertain'), ('dispatching', 'isolate_sending', 'uncertain'), ('dispatching', 'end_no_effect', 'no_effect'), ('dispatching', 'retry_no_effect', 'prepared'), ('dispatching', 'return_unsent', 'prepared'), ('uncertain', 'reconcile_confirmed', 'remote_confirmed'), ('uncertain', 'reconcile_no_effect', 'no_effect'), ('uncertain', 'quarantine_uncertain', 'quarantined'), ('uncertain', 'reconcile_retry', 'prepared'), ('uncertain', 'repeat_exactly', 'prepared'), ('remote_confirmed', 'finalize', 'finalized'))),
+  CONSTRAINT remote_effect_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('prepared'))
+);
+
+-- step 27: create table dispatch_permit
+CREATE TABLE IF NOT EXISTS dispatch_permit (
+  permit_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  effect_id binary(16) NOT NULL,
+  attempt_id binary(16) NOT NULL,
+  holder_id binary(16) NOT NULL,
+  generation_id binary(16) NOT NULL,
+  gate_fence bigint unsigned NOT NULL,
+  credential_fence bigint unsigned NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (permit_id) CLUSTERED,
+  UNIQUE KEY dispatch_permit_attempt (attempt_id)
+);
+
+-- step 28: create table dispatch_permit_head
+CREATE TABLE IF NOT EXISTS dispatch_permit_head (
+  account_id binary(16) NOT NULL,
+  permit_id binary(16) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, permit_id) CLUSTERED,
+  CONSTRAINT dispatch_permit_head_state CHECK (state IN ('granted', 'sending')),
+  CONSTRAINT dispatch_permit_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('granted'))
+);
+
+-- step 29: create table dispatch_permit_ledger
+CREATE TABLE IF NOT EXISTS dispatch_permit_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT dispatch_permit_ledger_edges CHECK ((from_state, edge, to_state) IN (('granted', 'begin_send', 'sending'), ('granted', 'abandon_isolated', 'abandoned'), ('granted', 'abandon_revoked', 'abandoned'), ('sending', 'settle', 'returned'), ('sending', 'abandon_sending', 'abandoned'))),
+  CONSTRAINT dispatch_permit_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('granted'))
+);
+
+-- step 30: create table remote_link
+CREATE TABLE IF NOT EXISTS remote_link (
+  link_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  remote_identity_digest binary(32) NOT NULL,
+  owner_slot_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (link_id) CLUSTERED
+);
+
+-- step 31: create table remote_link_head
+CREATE TABLE IF NOT EXISTS remote_link_head (
+  account_id binary(16) NOT NULL,
+  link_id binary(16) NOT NULL,
+  remote_identity_digest binary(32) NOT NULL,
+  owner_slot_digest binary(32) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, link_id) CLUSTERED,
+  UNIQUE KEY remote_link_head_identity (remote_identity_digest),
+  UNIQUE KEY remote_link_head_slot (owner_slot_digest),
+  CONSTRAINT remote_link_head_state CHECK (state IN ('active')),
+  CONSTRAINT remote_link_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('active'))
+);
+
+-- step 32: create table remote_link_ledger
+CREATE TABLE IF NOT EXISTS remote_link_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT remote_link_ledger_edges CHECK ((from_state, edge, to_state) IN (('active', 'retire', 'retired'))),
+  CONSTRAINT remote_link_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('active'))
+);
