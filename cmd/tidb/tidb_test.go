@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func someInputs() inputs {
@@ -119,6 +121,23 @@ func TestTooLittleSpaceIsOneSentenceBeforeTheBuild(t *testing.T) {
 	err := checkSpace(context.Background(), filepath.Join(t.TempDir(), "tidb-server"), 1<<30)
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "not enough disk space") {
 		t.Fatalf("an exabyte was found, or not one sentence: %v", err)
+	}
+}
+
+func TestAnInterruptedStepSaysSoAndAFailedOneShowsItsWords(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := step(ctx, "sleeping", t.TempDir(), "sleep", "60"); err == nil {
+		t.Error("interrupted, and done")
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if err := step(ctx, "sleeping", t.TempDir(), "sleep", "60"); !errors.Is(err, errInterrupted) {
+		t.Errorf("got %v", err)
+	}
+	err := step(context.Background(), "failing", t.TempDir(), "sh", "-c", "echo the disk is on fire; exit 3")
+	if err == nil || errors.Is(err, errInterrupted) || !strings.Contains(err.Error(), "the disk is on fire") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -67,16 +69,30 @@ func (c *child) kill()      { _ = c.process.Kill() }
 // lastWords is what a server that ended by itself had to say: its last fatal or error line, cut to a readable length.
 func lastWords(d *dataDir) string {
 	for _, name := range []string{outputName, logName} {
-		text, err := os.ReadFile(d.at("log/" + name))
-		if err != nil {
-			continue
-		}
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		for i := len(lines) - 1; i >= 0; i-- {
-			if line := lines[i]; strings.Contains(line, "[FATAL]") || strings.Contains(line, "[ERROR]") || (name == outputName && line != "") {
+		lines := strings.Split(strings.TrimSpace(endOf(d.at("log/"+name))), "\n")
+		for _, line := range slices.Backward(lines) {
+			if strings.Contains(line, "[FATAL]") || strings.Contains(line, "[ERROR]") || (name == outputName && line != "") {
 				return line[:min(len(line), 400)]
 			}
 		}
 	}
 	return "nothing"
+}
+
+// endOf reads the last 64 KiB of a file that may be large; nothing if it cannot be read.
+func endOf(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	const most = 64 << 10
+	if info, err := file.Stat(); err == nil && info.Size() > most {
+		_, _ = file.Seek(-most, io.SeekEnd) // at worst we read from the beginning
+	}
+	text, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -62,13 +61,11 @@ func (d *dataDir) config(port int) string {
 	return text.String()
 }
 
-// quote writes a TOML basic string; a JSON string is one.
+// quote writes a TOML basic string.
+//
+// REQUIRES: valid UTF-8 without control characters; claim refuses other paths.
 func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string always has a JSON form
-	}
-	return string(text)
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // firstStatements are run by the server inside its bootstrap, before it opens its port: there is no moment at which

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/errors"
 )
@@ -50,6 +52,9 @@ func claim(path string, want stamp) (*dataDir, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, errors.Wrapf(err, "embedded: data directory %q", path)
+	}
+	if !utf8.ValidString(absolute) || strings.ContainsFunc(absolute, unicode.IsControl) {
+		return nil, errors.Newf("embedded: data directory %q: the server's configuration cannot name it; use a name in UTF-8 without control characters", absolute)
 	}
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
 		return nil, errors.Wrap(err, "embedded: cannot make the data directory")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -87,8 +88,14 @@ func (s *Server) readBack(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// freePort asks the kernel for a port that nobody uses.
+// freePort looks for a port that nobody uses, below those that the kernel gives to outgoing connections: one of these
+// could otherwise take the server's port in the half second in which it is being started again.
 func freePort() (int, error) {
+	for range 100 {
+		if port := 20000 + rand.IntN(12000); portFree(port) {
+			return port, nil
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err

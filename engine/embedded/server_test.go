@@ -12,7 +12,7 @@ import (
 )
 
 func TestDataOutlivesStopAndKillAndTheAddressStays(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "not made yet")
+	dir := filepath.Join(t.TempDir(), `not "made" \ yet, größer & <so>`)
 	server := start(t, Options{Dir: dir})
 	db := open(t, server)
 	execute(t, db, "CREATE DATABASE kept", "CREATE TABLE kept.t (a INT PRIMARY KEY)", "INSERT INTO kept.t VALUES (1)")
@@ -132,9 +132,27 @@ func TestAFirstStartCutShortBeginsAnew(t *testing.T) {
 		stop(t, server)
 		t.Fatal("started within the time it takes to make a directory")
 	}
+	half := filepath.Join(dir, "store", "half made")
+	if err := os.WriteFile(half, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := open(t, start(t, Options{Dir: dir})).Ping(); err != nil {
 		t.Error(err)
 	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the second start goes on with what the first has half made: %v", err)
+	}
+}
+
+func TestADirectoryThatTheConfigurationCannotNameIsRefused(t *testing.T) {
+	for _, name := range []string{"a\nb", "a\xffb"} {
+		dir := filepath.Join(t.TempDir(), name)
+		refused(t, Options{Dir: dir}, "cannot name it")
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("it was made: %v", err)
+		}
+	}
+	refused(t, Options{}, "no data directory is named")
 }
 
 func TestAMissingBinarySaysHowToMakeIt(t *testing.T) {

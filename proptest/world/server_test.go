@@ -112,6 +112,9 @@ func TestAKilledKeeperIsReplacedAndItsServerIsGone(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(shortly.Dir, stateName)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the state holds a password and its mode is %v, %v", info.Mode(), err)
 	}
+	if group, err := syscall.Getpgid(p.Keeper); err != nil || group != p.Keeper {
+		t.Errorf("the keeper is in process group %d, %v: an interrupt typed at the terminal would end it under its users", group, err)
+	}
 	if err := syscall.Kill(p.Keeper, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
