@@ -215,8 +215,9 @@ func checkExit(t *tree) []breach {
 		if f.isHarness() || f.isGenerator() || f.room() == "cmd" || f.room() == "examples" {
 			continue
 		}
-		for _, use := range f.uses("os", "Exit") {
-			found = append(found, f.at(use, "os.Exit: return an error, so that deferred work is done and cmd chooses the exit code"))
+		ends := append(f.uses("os", "Exit"), f.uses("log", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln")...)
+		for _, use := range ends {
+			found = append(found, f.at(use, "%s: return an error, so that deferred work is done and cmd chooses the exit code", use.Sel.Name))
 		}
 	}
 	return found

@@ -63,7 +63,8 @@ func f(raw []byte) {
 		"engine/serve/a.go":     "package serve\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n",
 		"cmd/connector/main.go": "package main\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n",
 		"engine/serve/b.go":     "package serve\n\nimport \"os\"\n\nvar dir = os.TempDir\n",
-	}, want: []string{"engine/serve/a.go:5"}},
+		"engine/serve/c.go":     "package serve\n\nimport \"log\"\n\nfunc f() { log.Fatal(1) }\n",
+	}, want: []string{"engine/serve/a.go:5", "engine/serve/c.go:5"}},
 	{rule: "only txn holds a transaction", files: map[string]string{
 		"ledger/a.go":              "package ledger\n\nimport \"database/sql\"\n\nfunc f(db *sql.DB, tx *sql.Tx) {}\n",
 		"engine/platform/a.go":     "package platform\n\nfunc f() {\n\ttx, err := db.BeginTx(ctx, nil)\n\ttx, err = db.Begin()\n\tledger.Begin(sends)\n}\n",

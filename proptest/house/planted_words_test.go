@@ -17,8 +17,13 @@ func plantedWords() []plant {
 			"packs/one/routes_gen.go": "package one\n\nvar x = \"" + name + "\"\n",
 			"examples/crm/main.go":    "package main\n\nvar x = \"" + name + "\"\n",
 			"docs/packs.md":           capital,
+			"docs/machines.md":        "# Machines\n\nGenerated from a table by make generate.\n\n" + capital + "\n",
+			"schema/checks_gen.txt":   name,
 			"go.mod":                  "require " + host + ".com/google/uuid v1.6.0\n",
-		}, want: []string{"facts/a.go:11", "facts/a.go:5", "facts/a.go:6", "facts/a_gen.go:3", "facts/a_test.go:3", "schema/steps.sql:1"}},
+		}, want: []string{
+			"docs/machines.md:5", "facts/a.go:11", "facts/a.go:5", "facts/a.go:6", "facts/a_gen.go:3", "facts/a_test.go:3",
+			"schema/checks_gen.txt:1", "schema/steps.sql:1",
+		}},
 		{rule: "no trace of a machine or a session", files: map[string]string{
 			"docs/a.md": "fine: $HOME/work/x, ./root/x, http://localhost/home/page, ~/.cache\n" +
 				"see /" + "home/ann/x\nput it in \"/" + "root/.cache\"\nwritten by ChatG" + "PT\nrun iss" + "ues show 2\nan issue shows\n",

@@ -226,3 +226,31 @@ func TestAClaimWithoutAMutantIsRefused(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestTwoRunsAtOnceAreRefused(t *testing.T) {
+	r := repository(t)
+	yard, err := mutant.Open(context.Background(), r.Root, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := try(t, false, "K07"); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Fatalf("a second run began: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(yard.Dir, "ledger/a.go")); err != nil {
+		t.Fatalf("the second run cleared the first one's worktree: %v", err)
+	}
+	if err := yard.Close(); err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, r)
+}
+
+func TestARewriteIsNoMutant(t *testing.T) {
+	r := repository(t)
+	added := "--- /dev/null\n+++ b/ledger/b.go\n@@ -0,0 +1,21 @@\n+package ledger\n" + strings.Repeat("+\n", 20)
+	r.Write(t, repo.Mutants+"/K07.patch", added)
+	r.Commit(t)
+	if out, held, err := try(t, false, "K07"); err != nil || held || !strings.Contains(out, "K07 broken K07.patch: it changes 21 lines, at most 20") {
+		t.Fatalf("held %t, %v\n%s", held, err, out)
+	}
+}

@@ -88,7 +88,7 @@ func recordMain(ctx context.Context, root string) (counts gotest.Counts, err err
 		return counts, err
 	}
 	err = repo.WriteFile(path, func(raw io.Writer) error {
-		counts, err = show(ctx, root, []string{"-race", "./..."}, raw)
+		counts, err = show(ctx, root, []string{"-race", "-timeout", "20m", "./..."}, raw)
 		return err
 	})
 	if err != nil {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"connectorcore/tools/internal/gotest"
 )
@@ -74,18 +76,43 @@ func TestARealRunIsCountedAndShown(t *testing.T) {
 
 func TestAnInterruptedRunIsNoRun(t *testing.T) {
 	dir := module(t, map[string]string{
-		"go.mod":      "module throwaway\n\ngo 1.26\n",
-		"a/a_test.go": "package a\nimport \"testing\"\nfunc TestWaits(t *testing.T) { select {} }\n",
+		"go.mod": "module throwaway\n\ngo 1.26\n",
+		"a/a_test.go": `package a
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+func TestWaits(t *testing.T) {
+	held, _ := os.Create("held")
+	syscall.Flock(int(held.Fd()), syscall.LOCK_EX)
+	println("waiting")
+	select {}
+}
+`,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, _, err := gotest.Execute(ctx, gotest.Options{Dir: dir, Args: []string{"./..."}, Each: func(event gotest.Event) {
-		if event.Action == "run" {
+		if strings.Contains(event.Output, "waiting") {
 			cancel()
 		}
 	}})
 	if err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Fatalf("got %v, want an error that says interrupted", err)
+	}
+	// The test's own process got the interrupt too. It dies on its own time, and its lock with it.
+	held, err := os.Open(filepath.Join(dir, "a/held"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for deadline := time.Now().Add(20 * time.Second); syscall.Flock(int(held.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the process of the test outlived the run")
+		}
 	}
 }
 
