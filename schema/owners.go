@@ -92,9 +92,7 @@ var ownerGeneration = &Table{
 	},
 	Primary: []string{"generation_digest"},
 	Reader:  "the owner's exact-generation read",
-	Indexes: []Index{{Name: "owner_generation_line", Columns: []string{"selector_digest"},
-		Reader: "retention, which lists the generations of one line"}},
-	Checks: []Check{{"owner_generation_owner", ownerCheck}},
+	Checks:  []Check{{"owner_generation_owner", ownerCheck}},
 }
 
 var ownerStanding = &Table{

@@ -471,7 +471,6 @@ CREATE TABLE IF NOT EXISTS owner_generation (
   receipt_digest binary(32) NOT NULL,
   published_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
   PRIMARY KEY (generation_digest) CLUSTERED,
-  KEY owner_generation_line (selector_digest),
   CONSTRAINT owner_generation_owner CHECK (owner IN ('catalog', 'inbound_routes', 'callout_profiles', 'field_mappings', 'push_contracts', 'configuration', 'credentials'))
 );
 

@@ -104,12 +104,14 @@ type Definition struct {
 	Binding        serving.BindingIdentity
 	PackGeneration facts.PackGenerationID
 	Content        serving.Opaque // the pack's own canonical bytes of the definition
+	ContentDigest  facts.Digest   // the pack's own digest of them
 }
 
 type definitionForm struct {
 	Binding        bindingForm            `json:"binding"`
 	PackGeneration facts.PackGenerationID `json:"pack_generation"`
 	Content        []byte                 `json:"content"`
+	ContentDigest  hexDigest              `json:"content_digest"`
 }
 
 // DefinitionName is the name of a binding's definition at its owner: the digest of the complete identity.
@@ -146,7 +148,7 @@ func SealDefinition(scope serving.Scope, d Definition) (Exact, error) {
 	if d.PackGeneration.IsZero() || d.Content.IsZero() {
 		return Exact{}, facts.Refuse(facts.GenerationMalformed, facts.OfInput(bindingNoun(d.Binding)), "it has no pack generation or no content")
 	}
-	raw, err := encode(definitionForm{form, d.PackGeneration, d.Content.Bytes()})
+	raw, err := encode(definitionForm{form, d.PackGeneration, d.Content.Bytes(), hexDigest(d.ContentDigest)})
 	if err != nil {
 		return Exact{}, err
 	}
@@ -165,7 +167,7 @@ func OpenDefinition(scope serving.Scope, e Exact) (Definition, error) {
 	if err != nil {
 		return Definition{}, err
 	}
-	d := Definition{identity, form.PackGeneration, serving.OpaqueOf(form.Content)}
+	d := Definition{identity, form.PackGeneration, serving.OpaqueOf(form.Content), facts.Digest(form.ContentDigest)}
 	want, err := SealDefinition(scope, d)
 	if err != nil {
 		return Definition{}, err

@@ -72,6 +72,13 @@ func TestChildrenAreReadByTheirParentInOrder(t *testing.T) {
 		if err != nil || !found || one != rows[290] || len(all) != 300 {
 			t.Errorf("%d rows, the tenth %v %+v, %v", len(all), found, one, err)
 		}
+		last, found, err := Last(tx, schema.OwnerSelections, owned.Selection{Selector: mine}, 1)
+		if err != nil || !found || last != all[299] {
+			t.Errorf("the last is %v %+v, %v", found, last, err)
+		}
+		if _, found, err := Last(tx, schema.OwnerSelections, owned.Selection{Selector: owned.SelectorDigest{Digest: anyDigest()}}, 1); found || err != nil {
+			t.Errorf("an empty line has a last: %v", err)
+		}
 		return nil
 	})
 }

@@ -88,3 +88,23 @@ func Taken[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, 
 	})
 	return same, err
 }
+
+// Last reads, under a lock, the fact with the greatest key of those that Children would read below one parent. Its cost
+// does not depend on how many there are.
+func Last[R any](tx *Tx, rows schema.Rows[R], parent R, parts int) (row R, found bool, err error) {
+	table := rows.Table
+	if err := tx.readable(table); err != nil {
+		return row, false, err
+	}
+	k, err := keyFrom(rows.Fields(&parent)[:parts])
+	if err != nil {
+		return row, false, tx.fail(errors.Wrapf(err, "a key of %s", table.Name))
+	}
+	query := "SELECT " + strings.Join(table.ColumnNames(), ",") + " FROM " + table.Name + " WHERE " + names(table.Primary[:parts]...) +
+		" IN (" + tuples(1, parts) + ") ORDER BY " + strings.Join(table.Primary, " DESC,") + " DESC LIMIT 1"
+	err = tx.query(query, flat(keyValues([]key{k})), func(r *sql.Rows) error {
+		found = true
+		return r.Scan(rows.Fields(&row)...)
+	})
+	return row, found, err
+}
