@@ -71,7 +71,7 @@ var stateReasons = map[Code]Reason{
 		Evidence: OfLedger, Subjects: about(BarrierSubject), Remedies: allow(ReleaseBarrier),
 		Meaning: "an owner's barrier receipt differs from the one that was frozen"},
 	OwnerUnavailable: {Text: "owner_unavailable", Owner: CatalogOwner, Alert: 15 * time.Minute,
-		Evidence: OfGuard, Subjects: about(EpochSubject, BarrierSubject, CredentialSubject), Remedies: allow(RunAgain),
+		Evidence: OfGuard, Subjects: about(InputSubject, EpochSubject, BarrierSubject, CredentialSubject), Remedies: allow(RunAgain),
 		Meaning: "an outside owner gave no answer, which decides nothing"},
 	OwnerDisagrees: {Text: "owner_disagrees", Owner: ConfigurationOwner, Alert: 0,
 		Evidence: OfLedger, Subjects: about(EpochSubject), Remedies: allow(CorrectGeneration),
