@@ -25,6 +25,10 @@ func Converge(ctx context.Context, dsn DSN) (applied []Step, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return converge(ctx, dsn, steps)
+}
+
+func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err error) {
 	if err := found(ctx, dsn); err != nil {
 		return nil, err
 	}
@@ -60,15 +64,13 @@ func found(ctx context.Context, dsn DSN) (err error) {
 		return err
 	}
 	database := config.DBName
-	if len(database) > maxDatabaseName {
-		return errors.Newf("database name %q is longer than %d characters, which its roles' names need", database, maxDatabaseName)
-	}
-	config.DBName = ""
+	config.DBName = "" // it may not exist yet
 	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return slices.Contains(globalOnly, s.name) })
 	connector, err := open(config, RoleMigration, demanded)
 	if err != nil {
 		return err
 	}
+	connector.database = database // for what it says of a refused login
 	db := sql.OpenDB(connector)
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
 	if err := CheckServer(ctx, db); err != nil {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -65,12 +67,16 @@ func Connector(dsn DSN, role Role) (driver.Connector, error) {
 }
 
 // open opens with every session setting and reads back those that are demanded.
-func open(config *mysql.Config, role Role, demanded []setting) (driver.Connector, error) {
+func open(config *mysql.Config, role Role, demanded []setting) (*connector, error) {
+	given := map[string]bool{}
+	for name := range config.Params {
+		given[strings.ToLower(name)] = true
+	}
 	if config.Params == nil {
 		config.Params = map[string]string{}
 	}
 	for _, s := range settings {
-		if _, ours := config.Params[s.name]; !ours && !slices.Contains(globalOnly, s.name) {
+		if !given[s.name] && !slices.Contains(globalOnly, s.name) {
 			config.Params[s.name] = "'" + s.want + "'"
 		}
 	}
@@ -81,10 +87,11 @@ func open(config *mysql.Config, role Role, demanded []setting) (driver.Connector
 	return &connector{Connector: base, address: config.Addr, database: config.DBName, role: role, demanded: demanded}, nil
 }
 
-// DSN is a go-sql-driver data source name. It holds a password: it prints as its address.
+// DSN is a go-sql-driver data source name. It holds a password: every verb, logger and encoder prints its address and
+// database instead. The text is reached by a conversion to string, which only this room needs.
 type DSN string
 
-// String hides everything but address and database.
+// String is address and database.
 func (d DSN) String() string {
 	config, err := mysql.ParseDSN(string(d))
 	if err != nil {
@@ -93,8 +100,11 @@ func (d DSN) String() string {
 	return config.Addr + "/" + config.DBName
 }
 
-// GoString hides what String hides.
-func (d DSN) GoString() string { return d.String() }
+// Format prints what String says under every verb: the default for %d or %#v would show the text itself.
+func (d DSN) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, d.String()) }
+
+// MarshalText hands encoders what String says.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // Database is the name of the database that the DSN selects.
 func (d DSN) Database() string {
@@ -114,6 +124,10 @@ func (d DSN) config() (*mysql.Config, error) {
 	if config.DBName == "" {
 		return nil, errors.Newf("the DSN for %s names no database: want user:password@tcp(host:port)/database", config.Addr)
 	}
+	if !plainName.MatchString(config.DBName) {
+		return nil, errors.Newf("database name %q at %s: want 1 to %d characters of a-z, 0-9 and _, which its roles' names are made of",
+			config.DBName, config.Addr, maxDatabaseName)
+	}
 	if config.ClientFoundRows || config.MultiStatements {
 		return nil, errors.Newf("the DSN for %s sets clientFoundRows or multiStatements: remove them, a fence is compared by changed rows", config.Addr)
 	}
@@ -129,6 +143,9 @@ func (d DSN) config() (*mysql.Config, error) {
 	}
 	return config, nil
 }
+
+// plainName keeps a database's name out of every question of quoting and of upper and lower case.
+var plainName = regexp.MustCompile(fmt.Sprintf("^[a-z0-9_]{1,%d}$", maxDatabaseName))
 
 func setDuration(at *time.Duration, to time.Duration) {
 	if *at == 0 {
@@ -189,21 +206,33 @@ func (c *connector) readBack(ctx context.Context, conn driver.Conn) error {
 	if !ok {
 		return errors.AssertionFailedf("the driver's connection queries nothing")
 	}
-	rows, err := queryer.QueryContext(ctx, readBackQuery(c.demanded), nil)
-	if err != nil {
-		return errors.Wrapf(err, "TiDB at %s: reading the session's settings back", c.address)
-	}
-	values := make([]driver.Value, len(c.demanded))
-	err = errors.CombineErrors(rows.Next(values), rows.Close())
+	got, err := readRow(ctx, queryer, readBackQuery(c.demanded), len(c.demanded))
 	if err != nil {
 		return errors.Wrapf(err, "TiDB at %s: reading the session's settings back", c.address)
 	}
 	for i, s := range c.demanded {
-		if got := text(values[i]); !s.holds(got) {
-			return errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s", c.address, s.name, got, s.want, s.why)
+		if !s.holds(got[i]) {
+			return errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s", c.address, s.name, got[i], s.want, s.why)
 		}
 	}
 	return nil
+}
+
+// readRow copies each value before the rows are closed: until then the driver lends its own buffer.
+func readRow(ctx context.Context, queryer driver.QueryerContext, query string, columns int) ([]string, error) {
+	rows, err := queryer.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]driver.Value, columns)
+	if err := rows.Next(values); err != nil {
+		return nil, errors.CombineErrors(err, rows.Close())
+	}
+	texts := make([]string, columns)
+	for i, v := range values {
+		texts[i] = text(v)
+	}
+	return texts, rows.Close()
 }
 
 func readBackQuery(demanded []setting) string {
