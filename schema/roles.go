@@ -53,27 +53,74 @@ func (r Role) Privileges(k Kind) []string {
 
 // convergeRoles makes the roles and grants what is missing. It takes nothing away: what a role has beyond its
 // declaration is a difference that verify names and a person removes.
-func convergeRoles(ctx context.Context, db *sql.DB, database string) error {
+//
+// One process does it at a time: TiDB fails the second of two grants to one role that run at once, and may go on
+// answering from what it had cached before them.
+func convergeRoles(ctx context.Context, db *sql.DB, database string) (err error) {
+	release, err := lockRoles(ctx, db, database)
+	if err != nil {
+		return errors.Wrapf(err, "the lock on the roles of database %s", database)
+	}
+	defer func() { err = errors.CombineErrors(err, release()) }()
 	for _, r := range runtimeRoles {
-		if err := execute(ctx, db, fmt.Sprintf("CREATE ROLE IF NOT EXISTS '%s'", r.name(database))); err != nil {
-			return errors.Wrapf(err, "role %s", r.name(database))
-		}
-		has, err := grantsOf(ctx, db, r.name(database), database)
-		if err != nil {
+		if err := convergeRole(ctx, db, database, r); err != nil {
 			return err
-		}
-		for _, t := range tables {
-			want := r.Privileges(t.Kind)
-			if len(want) == 0 || slices.Equal(has.on[t.Name], want) {
-				continue
-			}
-			statement := fmt.Sprintf("GRANT %s ON `%s`.`%s` TO '%s'", strings.Join(want, ", "), database, t.Name, r.name(database))
-			if err := execute(ctx, db, statement); err != nil {
-				return errors.Wrapf(err, "privileges of role %s on %s", r.name(database), t.Name)
-			}
 		}
 	}
 	return nil
+}
+
+func convergeRole(ctx context.Context, db *sql.DB, database string, r Role) error {
+	name := r.name(database)
+	for _, statement := range []string{
+		fmt.Sprintf("CREATE ROLE IF NOT EXISTS '%s'", name),
+		fmt.Sprintf("GRANT USAGE ON *.* TO '%s'", name), // grants nothing; this server now knows what another one did
+	} {
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "role %s", name)
+		}
+	}
+	has, err := grantsOf(ctx, db, name, database)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		want := r.Privileges(t.Kind)
+		if len(want) == 0 || slices.Equal(has.on[t.Name], want) {
+			continue
+		}
+		statement := fmt.Sprintf("GRANT %s ON `%s`.`%s` TO '%s'", strings.Join(want, ", "), database, t.Name, name)
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "privileges of role %s on %s", name, t.Name)
+		}
+	}
+	return nil
+}
+
+// lockWait is shorter than the driver's read limit, and is tried again until the context ends.
+const lockWait = 10
+
+// lockRoles takes an advisory lock on a connection of its own, which lets go of it however this process ends. It
+// guards nothing but these grants: a fence or an outbound call never stands on such a lock.
+func lockRoles(ctx context.Context, db *sql.DB, database string) (release func() error, err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := database + "_roles"
+	for {
+		var taken sql.NullBool
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockWait).Scan(&taken); err != nil {
+			return nil, errors.CombineErrors(err, conn.Close())
+		}
+		if taken.Bool {
+			break
+		}
+	}
+	return func() error {
+		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", name)
+		return errors.CombineErrors(err, conn.Close())
+	}, nil
 }
 
 // mayReach tells whether a role may hold privileges on what is not ours: the application has its own schema, and no
