@@ -63,14 +63,15 @@ func compareTables(live *catalogue, as Role) []string {
 	var differences []string
 	for _, t := range tables {
 		got := live.tables[t.Name]
-		if got == nil {
-			if as == RoleMigration || len(as.Privileges(t.Kind)) > 0 {
-				differences = append(differences, fmt.Sprintf("table %s is missing", t.Name))
-			}
-			continue
-		}
-		if as != RoleMigration && len(as.Privileges(t.Kind)) == 0 {
+		concerned := as == RoleMigration || len(as.Privileges(t.Kind)) > 0
+		switch {
+		case got == nil && concerned:
+			differences = append(differences, fmt.Sprintf("table %s is missing", t.Name))
+		case got != nil && !concerned:
 			differences = append(differences, fmt.Sprintf("role %s: it sees table %s, which it may not", as, t.Name))
+		}
+		if got == nil || !concerned {
+			continue
 		}
 		want := describe(t)
 		differences = append(differences, compareColumns(t.Name, want.columns, got.columns)...)
