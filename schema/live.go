@@ -137,19 +137,23 @@ func (c *catalogue) readChecks(ctx context.Context, db *sql.DB) error {
 }
 
 func (c *catalogue) readForeign(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, `SELECT table_name, constraint_name, referenced_table_name,
-		GROUP_CONCAT(column_name ORDER BY ordinal_position SEPARATOR ', '),
-		GROUP_CONCAT(referenced_column_name ORDER BY ordinal_position SEPARATOR ', ')
-		FROM information_schema.key_column_usage
-		WHERE table_schema = DATABASE() AND referenced_table_name IS NOT NULL
-		GROUP BY table_name, constraint_name, referenced_table_name`, nil,
+	return each(ctx, db, `SELECT k.table_name, k.constraint_name, k.referenced_table_name,
+		GROUP_CONCAT(k.column_name ORDER BY k.ordinal_position SEPARATOR ', '),
+		GROUP_CONCAT(k.referenced_column_name ORDER BY k.ordinal_position SEPARATOR ', '),
+		MAX(CONCAT(IF(r.delete_rule = 'NO ACTION', '', CONCAT(' ON DELETE ', r.delete_rule)),
+			IF(r.update_rule = 'NO ACTION', '', CONCAT(' ON UPDATE ', r.update_rule))))
+		FROM information_schema.key_column_usage k JOIN information_schema.referential_constraints r
+		ON r.constraint_schema = k.table_schema AND r.table_name = k.table_name AND r.constraint_name = k.constraint_name
+		WHERE k.table_schema = DATABASE() AND k.referenced_table_name IS NOT NULL
+		GROUP BY k.table_name, k.constraint_name, k.referenced_table_name`, nil,
 		func(rows *sql.Rows) error {
-			var table, name, parent, columns, keys string
-			if err := rows.Scan(&table, &name, &parent, &columns, &keys); err != nil {
+			var table, name, parent, columns, keys, rules string
+			if err := rows.Scan(&table, &name, &parent, &columns, &keys, &rules); err != nil {
 				return err
 			}
 			t := c.table(table)
-			t.foreign = append(t.foreign, line{name, foreignSays(strings.Split(columns, ", "), parent, strings.Split(keys, ", "))})
+			says := foreignSays(strings.Split(columns, ", "), parent, strings.Split(keys, ", "))
+			t.foreign = append(t.foreign, line{name, says + rules})
 			return nil
 		})
 }

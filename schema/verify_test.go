@@ -256,3 +256,21 @@ func TestTheReportNamesTheDatabaseAndGivesEachDifferenceALine(t *testing.T) {
 		t.Errorf("%q, want %q", err, want)
 	}
 }
+
+// No table declares a reference yet; the first that does must not lose it to one that deletes or rewrites its rows.
+func TestADeclaredReferenceIsComparedWithItsRules(t *testing.T) {
+	db := world.Database(t)
+	child := &schema.Table{
+		Name: "child", Columns: []schema.Column{{Name: "a", Type: "binary(16)"}, {Name: "b", Type: "binary(16)"}}, Primary: []string{"a"},
+		Foreigns: []schema.ForeignKey{{Name: "plain", Columns: []string{"a", "b"}, Parent: "parent", ParentKeys: []string{"c", "d"}}},
+	}
+	run(t, db.Admin, "CREATE TABLE parent (c binary(16) NOT NULL, d binary(16) NOT NULL, PRIMARY KEY (c, d))", child.Create(),
+		"ALTER TABLE child ADD CONSTRAINT ruled FOREIGN KEY (a, b) REFERENCES parent (c, d) ON DELETE CASCADE ON UPDATE RESTRICT")
+	live, want, err := schema.References(t.Context(), db.Admin, child)
+	if err != nil || live["plain"] == "" || live["plain"] != want["plain"] {
+		t.Errorf("the declared reference is (%s), declared as (%s), %v", live["plain"], want["plain"], err)
+	}
+	if want := want["plain"] + " ON DELETE CASCADE ON UPDATE RESTRICT"; live["ruled"] != want {
+		t.Errorf("the other reference is (%s), want (%s)", live["ruled"], want)
+	}
+}
