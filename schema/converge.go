@@ -65,7 +65,7 @@ func found(ctx context.Context, dsn DSN) (err error) {
 	}
 	database := config.DBName
 	config.DBName = "" // it may not exist yet
-	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return slices.Contains(globalOnly, s.name) })
+	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return s.name == checkConstraints })
 	connector, err := open(config, RoleMigration, demanded)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func found(ctx context.Context, dsn DSN) (err error) {
 		return err
 	}
 	for _, statement := range []string{
-		"SET GLOBAL tidb_enable_check_constraint = ON",
+		"SET GLOBAL " + checkConstraints + " = ON",
 		fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s`", database),
 	} {
 		if err := execute(ctx, db, statement); err != nil {

@@ -11,7 +11,7 @@ var (
 	Apply          = apply
 	CheckVersion   = checkVersion
 	MaxDatabase    = maxDatabaseName
-	GlobalSettings = globalOnly
+	ServerSettings = serverOnly
 )
 
 func (t *Table) Create() string      { return t.create() }

@@ -20,8 +20,8 @@ type setting struct {
 	name, want, why string
 }
 
-// settings are set on each new connection and read back from it: a proxy, a global override or a server upgrade that
-// changes one of them is found before a statement runs (R06).
+// settings are set on each new connection where a session can set them, and read back from it: a proxy, a global
+// override or a server upgrade that changes one of them is found before a statement runs (R06).
 var settings = []setting{
 	{"tidb_txn_mode", "pessimistic", "an optimistic transaction takes no lock, so two writers would both pass a gate"},
 	{"transaction_isolation", "READ-COMMITTED", "under another level a read after the lock returns what was true before it"},
@@ -35,15 +35,19 @@ var settings = []setting{
 	{"tidb_constraint_check_in_place_pessimistic", "1", "a duplicate would be found only at COMMIT and abort the transaction there"},
 	{"tidb_foreign_key_check_in_shared_lock", "0", "shared locks lose rows on the embedded store and fail on upgrade elsewhere"},
 	{"tidb_enable_noop_functions", "OFF", "statements that lock nothing would be accepted"},
-	{"tidb_enable_check_constraint", "1", "without it a CHECK is accepted and not created"},
+	{checkConstraints, "1", "without it a CHECK is accepted and not created"},
 	{"innodb_lock_wait_timeout", "5", "a lock wait must end well before the driver gives the connection up"},
 	{"tidb_idle_transaction_timeout", "15", "a stalled process would hold an account's gate"},
 	{"time_zone", "+00:00", "stored times are UTC"},
 	{"autocommit", "1", "a statement outside a transaction would open one"},
 }
 
-// globalOnly are verified but cannot be set by a session.
-var globalOnly = []string{"tidb_enable_check_constraint"}
+// checkConstraints is the variable that lets a CHECK exist; Converge turns it on.
+const checkConstraints = "tidb_enable_check_constraint"
+
+// serverOnly are read back but never set: they are no session's own. TiDB takes a session's SET of
+// tidb_rc_read_check_ts and changes its whole server by it.
+var serverOnly = []string{checkConstraints, "tidb_rc_read_check_ts"}
 
 // The driver's own limits. The read limit must outlast a lock wait and the slowest statement: if it ends first, a
 // commit that merely waited becomes an unknown outcome.
@@ -76,7 +80,7 @@ func open(config *mysql.Config, role Role, demanded []setting) (*connector, erro
 		config.Params = map[string]string{}
 	}
 	for _, s := range settings {
-		if !given[s.name] && !slices.Contains(globalOnly, s.name) {
+		if !given[s.name] && !slices.Contains(serverOnly, s.name) {
 			config.Params[s.name] = "'" + s.want + "'"
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"connectorcore/engine/embedded"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
 
@@ -21,7 +20,6 @@ import (
 var otherwise = map[string][2]string{
 	"tidb_txn_mode":            {"'optimistic'", "optimistic"},
 	"transaction_isolation":    {"'REPEATABLE-READ'", "REPEATABLE-READ"},
-	"tidb_rc_read_check_ts":    {"1", "1"},
 	"tidb_low_resolution_tso":  {"1", "1"},
 	"tidb_snapshot":            {"'2020-06-01 00:00:00'", "2020-06-01 00:00:00"},
 	"tidb_read_staleness":      {"-5", "-5"},
@@ -36,10 +34,10 @@ var otherwise = map[string][2]string{
 	"tidb_idle_transaction_timeout":              {"0", "0"},
 }
 
-// withParams is the DSN of a login for a database with session variables set by hand.
-func withParams(login embedded.Login, database string, params map[string]string) schema.DSN {
-	config := login.Config()
-	config.DBName, config.Params = database, params
+// withParams is the administrator's DSN for a database with session variables set by hand.
+func withParams(db *world.DB, params map[string]string) schema.DSN {
+	config := db.Login.Config()
+	config.DBName, config.Params = db.Name, params
 	return schema.DSN(config.FormatDSN())
 }
 
@@ -53,15 +51,14 @@ func connect(t *testing.T, dsn schema.DSN, role schema.Role) error {
 }
 
 func TestR06EverySettingThatADSNSetsOtherwiseIsRefused(t *testing.T) {
-	server := world.OwnServer(t)
-	db := world.DatabaseOn(t, server.Root())
+	db := world.DatabaseOn(t, world.OwnServer(t).Root())
 	// Without a safe point, which the embedded store never has, the server refuses to look at any snapshot.
 	run(t, db.Admin, "INSERT INTO mysql.tidb (variable_name, variable_value, comment) VALUES ('tikv_gc_safe_point', '20200101-00:00:00 +0000', '')")
 	defaults := map[string]string{}
 	for _, s := range schema.Settings() {
 		name, want, why := s[0], s[1], s[2]
-		if slices.Contains(schema.GlobalSettings, name) {
-			continue // a session cannot set it: below
+		if slices.Contains(schema.ServerSettings, name) {
+			continue // no session's own: below
 		}
 		defaults[name] = "'" + want + "'"
 		other, ok := otherwise[name]
@@ -69,30 +66,34 @@ func TestR06EverySettingThatADSNSetsOtherwiseIsRefused(t *testing.T) {
 			t.Errorf("%s: no other value to try", name)
 			continue
 		}
+		before := settingOf(t, db.Admin, name)
 		for _, spelling := range []string{name, strings.ToUpper(name)} {
-			err := connect(t, withParams(server.Root(), db.Name, map[string]string{spelling: other[0]}), schema.RoleMigration)
+			err := connect(t, withParams(db, map[string]string{spelling: other[0]}), schema.RoleMigration)
 			message := fmt.Sprintf("session variable %s is %q and must be %q, because %s", name, other[1], want, why)
-			if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(err.Error(), server.Root().Address) {
+			if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(err.Error(), db.Login.Address) {
 				t.Errorf("%s=%s gave %v\nwant %s", spelling, other[0], err, message)
 			}
 		}
+		if after := settingOf(t, db.Admin, name); after != before {
+			t.Errorf("%s of one session became %q in another, which had %q: read it back and never set it", name, after, before)
+		}
 	}
-	if err := connect(t, withParams(server.Root(), db.Name, defaults), schema.RoleMigration); err != nil {
+	if err := connect(t, withParams(db, defaults), schema.RoleMigration); err != nil {
 		t.Errorf("the settings themselves in a DSN: %v", err)
 	}
 	reordered := map[string]string{"sql_mode": "'ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_IN_DATE,NO_ZERO_DATE,STRICT_TRANS_TABLES'"}
-	if err := connect(t, withParams(server.Root(), db.Name, reordered), schema.RoleMigration); err != nil {
+	if err := connect(t, withParams(db, reordered), schema.RoleMigration); err != nil {
 		t.Errorf("a mode in another order: %v", err)
 	}
-	if err := connect(t, withParams(server.Root(), db.Name, map[string]string{"no_such_variable": "1"}), schema.RoleMigration); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
+	if err := connect(t, withParams(db, map[string]string{"no_such_variable": "1"}), schema.RoleMigration); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
 		t.Errorf("an unknown variable gave %v", err)
 	}
-	globalsDoNotReachASession(t, server, db)
+	globalsDoNotReachASession(t, db)
 }
 
-// globalsDoNotReachASession: an operator's global default loses to what each session sets, but for the variable that
-// no session can set.
-func globalsDoNotReachASession(t *testing.T, server *embedded.Server, db *world.DB) {
+// globalsDoNotReachASession: an operator's global default loses to what each session sets, but for the variables that
+// are no session's own.
+func globalsDoNotReachASession(t *testing.T, db *world.DB) {
 	t.Helper()
 	for name, other := range otherwise {
 		sessionOnly := slices.Contains([]string{"tidb_snapshot", "tidb_read_staleness", "tidb_constraint_check_in_place_pessimistic"}, name)
@@ -100,17 +101,30 @@ func globalsDoNotReachASession(t *testing.T, server *embedded.Server, db *world.
 			t.Errorf("SET GLOBAL %s = %s: %v", name, other[0], err)
 		}
 	}
-	plain := withParams(server.Root(), db.Name, nil)
+	plain := withParams(db, nil)
 	if err := connect(t, plain, schema.RoleMigration); err != nil {
 		t.Errorf("with every global default otherwise: %v", err)
 	}
-	for _, name := range schema.GlobalSettings {
-		run(t, db.Admin, "SET GLOBAL "+name+" = OFF")
-		want := `session variable ` + name + ` is "0" and must be "1", because `
+	for _, c := range [][3]string{{"tidb_enable_check_constraint", "0", "1"}, {"tidb_rc_read_check_ts", "1", "0"}} {
+		run(t, db.Admin, "SET GLOBAL "+c[0]+" = "+c[1])
+		want := fmt.Sprintf("session variable %s is %q and must be %q, because ", c[0], c[1], c[2])
 		if err := connect(t, plain, schema.RoleMigration); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("with %s off: %v", name, err)
+			t.Errorf("with %s otherwise: %v", c[0], err)
 		}
+		run(t, db.Admin, "SET GLOBAL "+c[0]+" = "+c[2])
 	}
+	if err := connect(t, plain, schema.RoleMigration); err != nil {
+		t.Errorf("with the server's own settings mended: %v", err)
+	}
+}
+
+// settingOf reads on a connection that was there before: the pool keeps one.
+func settingOf(t *testing.T, db *sql.DB, name string) (value string) {
+	t.Helper()
+	if err := db.QueryRow("SELECT @@" + name).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 func TestEveryConnectionOfAPoolIsInItsRoleAndItsSession(t *testing.T) {
