@@ -66,7 +66,7 @@ var tableDrifts = []drift{
 		[]string{"table serving_epoch: its columns stand in another order"}, []string{shareCount + "bigint unsigned NOT NULL AFTER epoch_digest"}},
 	{"key missing", []string{"ALTER TABLE remote_effect DROP INDEX remote_effect_command"},
 		[]string{"table remote_effect: key remote_effect_command is missing"}, []string{"CREATE UNIQUE INDEX remote_effect_command ON remote_effect (outbound_command_id)"}},
-	{"key extra", []string{"CREATE INDEX stray ON remote_effect (account_id)", "CREATE INDEX stray_expression ON remote_effect ((HEX(account_id)))"},
+	{"key extra", []string{"CREATE INDEX stray ON remote_effect (account_id)", "CREATE INDEX stray_expression ON remote_effect ((REVERSE(account_id)))"},
 		[]string{"table remote_effect: key stray is not declared", "table remote_effect: key stray_expression is not declared"},
 		[]string{"DROP INDEX stray ON remote_effect", "DROP INDEX stray_expression ON remote_effect"}},
 	{"key no longer unique", []string{"ALTER TABLE remote_effect DROP INDEX remote_effect_command", "CREATE INDEX remote_effect_command ON remote_effect (outbound_command_id)"},
