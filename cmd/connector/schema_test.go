@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"connectorcore/proptest/world"
@@ -38,6 +39,23 @@ func TestApplyIsPlannedDoneOnceAndVerified(t *testing.T) {
 	}
 	sh.done(verify...)
 	same()
+}
+
+func TestTwoProcessesMayApplyAtOnce(t *testing.T) {
+	db := world.Database(t)
+	sh := newShell(t).dsn(configOf(db.Login, db.Name))
+	var together sync.WaitGroup
+	answers := make([]answer, 2)
+	for i := range answers {
+		together.Go(func() { answers[i] = sh.run(apply...) })
+	}
+	together.Wait()
+	for _, a := range answers {
+		if a.code != exitDone {
+			t.Errorf("exit code %d: %s", a.code, a.err)
+		}
+	}
+	sh.done(verify...)
 }
 
 func TestApplyAdmitsAnExistingLoginAndNoOther(t *testing.T) {
