@@ -37,6 +37,7 @@ var exitSays = []string{
 var exits = map[facts.Code]int{
 	facts.ConfigurationInvalid: exitUsage,
 	facts.StoreUnreachable:     exitUnavailable,
+	facts.StoreDirectoryInUse:  exitConflict,
 }
 
 // usageError is a command line that cannot be understood.

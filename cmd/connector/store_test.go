@@ -110,8 +110,8 @@ func TestTheEmbeddedStoreIsServedEndedAndServedAgainWithItsData(t *testing.T) {
 	if got.Kind != "embedded" || got.Login != "connector_daemon" || got.Address != store.Address {
 		t.Errorf("got %+v", got)
 	}
-	sh.refused(exitFailed, []string{"store", "serve"}, dir+" is in use by process")
-	sh.refused(exitFailed, apply, dir+" is in use by process")
+	sh.refused(exitConflict, []string{"store", "serve"}, dir+" is in use by process")
+	sh.refused(exitConflict, apply, dir+" is in use by process")
 	store.end(t, syscall.SIGTERM)
 	for _, path := range []string{store.DSNFile, store.MigrationDSNFile} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {

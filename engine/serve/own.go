@@ -61,9 +61,20 @@ func startOwn(ctx context.Context, dir string, log *slog.Logger, mayBegin bool) 
 	}
 	server, err := embedded.Start(ctx, embedded.Options{Dir: dir, Log: log})
 	if err != nil {
-		return nil, err // the supervisor's own sentence
+		return nil, refuseDirectory(err, dir)
 	}
 	return &own{dir, server}, nil
+}
+
+// refuseDirectory gives what the supervisor says of a directory its code. Anything else is its own sentence.
+func refuseDirectory(err error, dir string) error {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return facts.Refuse(facts.StoreDirectoryInUse, facts.OfStore(dir), "%v", err)
+	case errors.Is(err, embedded.ErrForeign):
+		return facts.Refuse(facts.StoreDirectoryForeign, facts.OfStore(dir), "%v", err)
+	}
+	return err
 }
 
 // stop ends the server in order; the supervisor bounds it.
