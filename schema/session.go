@@ -160,6 +160,9 @@ func setDuration(at *time.Duration, to time.Duration) {
 // ErrNoDatabase marks the refusal of a DSN whose database does not exist.
 var ErrNoDatabase = errors.New("the database does not exist")
 
+// ErrSession marks the refusal of a session whose settings the protocol cannot stand on.
+var ErrSession = errors.New("the session is not safe")
+
 type connector struct {
 	driver.Connector
 	address, database string
@@ -216,7 +219,8 @@ func (c *connector) readBack(ctx context.Context, conn driver.Conn) error {
 	}
 	for i, s := range c.demanded {
 		if !s.holds(got[i]) {
-			return errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s", c.address, s.name, got[i], s.want, s.why)
+			return errors.Mark(errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s",
+				c.address, s.name, got[i], s.want, s.why), ErrSession)
 		}
 	}
 	return nil

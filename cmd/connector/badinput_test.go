@@ -79,7 +79,7 @@ func TestAnUnsafeSessionOfTheDSNIsRefusedAndNothingChanges(t *testing.T) {
 		sh = newShell(t).dsn(set(configOf(empty.Login, empty.Name), u.name, u.value))
 		same = unchanged(t, empty.Admin, empty.Name)
 		for _, args := range [][]string{plan, apply, verify} {
-			sh.refused(exitFailed, args, u.word)
+			sh.refused(exitFailed, args, "store_session_unsafe", u.word)
 		}
 		same()
 	}

@@ -172,8 +172,13 @@ func (m *Migration) Close() error {
 // and those keep their own sentence.
 func refuseApply(err error, about string) error {
 	var difference *schema.DifferenceError
-	if err == nil || !errors.As(err, &difference) && !isGone(err) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, schema.ErrSession):
+		return refuse(err, about, facts.StoreSessionUnsafe)
+	case errors.As(err, &difference), isGone(err):
+		return refuse(err, about, facts.SchemaDiffers)
 	}
-	return refuse(err, about, facts.SchemaDiffers)
+	return err
 }
