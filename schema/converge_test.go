@@ -269,6 +269,27 @@ func TestConvergeGoesOnFromWhereverAnotherWasInterrupted(t *testing.T) {
 	converged(t, db, dsn)
 }
 
+// What another server of the cluster granted or revoked is in the tables of privileges before this server has heard of
+// it. A row that is written there by hand is just that.
+func TestConvergeReadsPrivilegesThatThisServerHasNotHeardOf(t *testing.T) {
+	db := world.Database(t)
+	dsn := adminDSN(db)
+	if _, err := schema.Converge(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []schema.Role{schema.RoleLedger, schema.RoleReader} {
+		gone := " FROM mysql.tables_priv WHERE user = '" + role.Name(db.Name) + "' AND table_name = 'remote_link'"
+		run(t, db.Admin, "DELETE"+gone)
+		if _, err := schema.Converge(t.Context(), dsn); err != nil {
+			t.Errorf("%s: %v", role, err)
+		}
+		var granted int
+		if err := db.Admin.QueryRow("SELECT COUNT(*)" + gone).Scan(&granted); err != nil || granted != 1 {
+			t.Errorf("%s: %d rows, %v", role, granted, err)
+		}
+	}
+}
+
 func TestAnotherTableUnderADeclaredNameIsFound(t *testing.T) {
 	db := world.Database(t)
 	run(t, db.Admin, "CREATE TABLE remote_link (link_id binary(16) NOT NULL PRIMARY KEY CLUSTERED, account_id binary(16), note text)")
@@ -374,6 +395,9 @@ func TestConvergeLetsConstraintsExistFirst(t *testing.T) {
 	_, err := schema.Connect(t.Context(), dsn, schema.RoleMigration)
 	if want := `session variable tidb_enable_check_constraint is "0" and must be "1", because without it a CHECK is accepted and not created`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("with the variable off, connect gave %v", err)
+	}
+	if pending, err := schema.Pending(t.Context(), dsn); err != nil || len(pending) != len(steps(t)) {
+		t.Errorf("with the variable off, %d steps are pending, %v", len(pending), err)
 	}
 	if _, err := schema.Converge(t.Context(), dsn); err != nil {
 		t.Fatal(err)

@@ -186,6 +186,8 @@ func sample(t *testing.T, table *schema.Table, name string, seed byte) any {
 	switch c := column(table, name); {
 	case name == "outcome":
 		return []byte("noop")
+	case name == "digest_profile": // a closed list, as the outcomes are
+		return []byte("nexuscrm.connector-digest-profile.v2")
 	case c.Type == "binary(16)":
 		return randomBytes(16)
 	case c.Type == "binary(32)":
@@ -194,8 +196,6 @@ func sample(t *testing.T, table *schema.Table, name string, seed byte) any {
 		return int64(seed) + 1<<40
 	case c.Type == "datetime(6)":
 		return time.Date(2031, 2, 3, 4, 5, 6, int(seed)*1000, time.UTC)
-	case strings.HasPrefix(c.Type, "varbinary"):
-		return []byte{'p', '.', 'v', seed}
 	}
 	t.Fatalf("%s.%s: no sample for its type", table.Name, name)
 	return nil
@@ -228,15 +228,12 @@ func field(row any, path string) string {
 		reflect.Copy(reflect.ValueOf(raw), value)
 		return shown(raw)
 	}
-	if value.Kind() == reflect.String {
-		return shown([]byte(value.String()))
-	}
 	switch v := value.Interface().(type) {
 	case facts.Fence:
 		return shown(int64(v))
 	case uint64:
 		return shown(int64(v))
-	case fmt.Stringer: // a state, or a time below
+	case fmt.Stringer: // a state, a profile, or a time
 		if at, ok := v.(time.Time); ok {
 			return shown(at)
 		}

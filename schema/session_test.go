@@ -13,6 +13,7 @@ import (
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
 
+	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -70,7 +71,7 @@ func TestR06EverySettingThatADSNSetsOtherwiseIsRefused(t *testing.T) {
 		for _, spelling := range []string{name, strings.ToUpper(name)} {
 			err := connect(t, withParams(db, map[string]string{spelling: other[0]}), schema.RoleMigration)
 			message := fmt.Sprintf("session variable %s is %q and must be %q, because %s", name, other[1], want, why)
-			if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(err.Error(), db.Login.Address) {
+			if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(err.Error(), db.Login.Address) || !errors.Is(err, schema.ErrSession) {
 				t.Errorf("%s=%s gave %v\nwant %s", spelling, other[0], err, message)
 			}
 		}
