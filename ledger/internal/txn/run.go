@@ -74,6 +74,7 @@ type ending[T any] struct {
 	outcome    Outcome
 	rerun      string // why the closure should run again; empty if the outcome is final
 	statements int
+	ended      bool // the server has acknowledged the end of the transaction
 }
 
 func (r *run[T]) finish(end ending[T]) (T, error) {
@@ -120,16 +121,7 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 	if err != nil {
 		return failed[T](errors.Wrapf(err, "transaction %q: a connection", r.kind))
 	}
-	defer func() {
-		if end.outcome == Unknown {
-			// The next attempt must not meet a session whose last answer is in doubt.
-			err := conn.Raw(func(any) error { return driver.ErrBadConn })
-			end.err = errors.CombineErrors(end.err, ignoreBadConn(err))
-		}
-		if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, driver.ErrBadConn) {
-			end.err = errors.CombineErrors(end.err, err)
-		}
-	}()
+	defer func() { release(conn, end.ended) }()
 	detached := context.WithoutCancel(ctx)
 	raw, err := conn.BeginTx(detached, nil)
 	if err != nil {
@@ -179,6 +171,7 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	r.db.at(r.kind, BeforeCommit)
 	err := tx.raw.Commit()
 	if err == nil {
+		end.ended = true
 		r.db.at(r.kind, AfterCommit)
 		return end
 	}
@@ -192,22 +185,23 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	return ending[T]{err: facts.UnknownOutcome(r.kind.name, err), outcome: Unknown, rerun: "unknown commit"}
 }
 
+// rollback leaves nothing behind, whether it is acknowledged or not: a connection that did not acknowledge it is
+// closed, and with it the server ends the transaction.
 func (r *run[T]) rollback(tx *Tx, end ending[T]) ending[T] {
-	// A rollback that cannot be delivered is done by the server when the connection goes.
-	if err := tx.raw.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !broken(err) {
-		end.err = errors.CombineErrors(end.err, errors.Wrapf(err, "transaction %q: ROLLBACK", r.kind))
-	}
+	end.ended = tx.raw.Rollback() == nil
 	return end
+}
+
+// release gives a connection back to the pool only if its transaction has surely ended. On any other the next
+// START TRANSACTION could commit what is left of this one, or meet an answer that is not its own.
+func release(conn *sql.Conn, ended bool) {
+	if !ended {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	_ = conn.Close() // already closed by the line above, or given back
 }
 
 // failed is an attempt that left nothing behind.
 func failed[T any](err error) ending[T] {
 	return ending[T]{err: err, outcome: Failed, rerun: rerunReason(err)}
-}
-
-func ignoreBadConn(err error) error {
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
 }
