@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"connectorcore/facts"
 	"connectorcore/proptest/world"
@@ -14,6 +16,50 @@ import (
 	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
 )
+
+// A goroutine that ends inside the closure, or a panic in a boundary's hook, still ends the transaction: nobody waits
+// for its connection for ever, and nobody waits for its locks.
+func TestEveryWayOutOfAnAttemptEndsItsTransaction(t *testing.T) {
+	store := world.Converged(t)
+	hook := func(b Boundary) {
+		if b == (Boundary{"test: grant", BeforeCommit}) {
+			panic("in the hook")
+		}
+	}
+	for name, c := range map[string]struct {
+		options Options
+		inside  func(int, string)
+	}{
+		"the closure's goroutine ends": {inside: func(_ int, step string) {
+			if step == "permit loaded" {
+				runtime.Goexit()
+			}
+		}},
+		"a hook panics": {options: Options{At: hook}},
+	} {
+		db := openKernel(t, store, c.options)
+		g := newGranting(t, openKernel(t, store, Options{}))
+		g.inside = c.inside
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			defer func() { _ = recover() }()
+			_, _ = g.run(context.Background(), db)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: the run does not end", name)
+		}
+		if n := db.pool.Stats().InUse; n != 0 {
+			t.Errorf("%s: %d connections are still in use", name, n)
+		}
+		_ = lockRow(t, store.Admin, lockEffect+" NOWAIT", g.effect.Account, g.effect.Subject).Rollback()
+		if left := g.left(t, store.Admin); left != [3]int{0, 0, 0} {
+			t.Errorf("%s: left behind: %v", name, left)
+		}
+	}
+}
 
 // wire is all that database/sql asks of a connection.
 type wire interface {

@@ -127,6 +127,8 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 	if err != nil {
 		return failed[T](errors.Wrapf(err, "transaction %q: BEGIN", r.kind))
 	}
+	// For a panic of a hook and for a goroutine that ends: the connection cannot be released before its transaction.
+	defer func() { _ = raw.Rollback() }()
 	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, settling: r.settling, statements: 1}
 	end = r.decide(tx)
 	end.statements = tx.statements
