@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"io"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -146,5 +147,23 @@ func TestConnectionThatDidNotRollBackIsNeverUsedAgain(t *testing.T) {
 	newGranting(t, db) // whatever begins next
 	if left := g.left(t, store.Admin); left != [3]int{0, 0, 0} {
 		t.Errorf("what was rolled back came back: %v", left)
+	}
+}
+
+// An error that the closure makes is its own, whatever it looks like: it is returned at once and nothing is tried
+// again under the account's locks.
+func TestClosuresOwnErrorIsReturnedAndNotTakenForTheServers(t *testing.T) {
+	store := world.Converged(t)
+	for _, own := range []error{io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, mysql.ErrInvalidConn, &mysql.MySQLError{Number: 1213}} {
+		runs := 0
+		var outcome Outcome
+		db := openKernel(t, store, Options{Budget: Budget{Rerun: 200 * time.Millisecond}, Observe: func(r Report) { outcome = r.Outcome }})
+		_, err := Run(t.Context(), db, kindPhase, func(*Tx) (bool, error) {
+			runs++
+			return false, errors.Wrap(own, "reading stored evidence")
+		})
+		if !errors.Is(err, own) || runs != 1 || outcome != Failed {
+			t.Errorf("%v: %d runs, outcome %s, %v", own, runs, outcome, err)
+		}
 	}
 }

@@ -149,7 +149,8 @@ func (r *run[T]) decide(tx *Tx) ending[T] {
 	var refusal *facts.Refusal
 	switch {
 	case !errors.As(err, &refusal):
-		return r.rollback(tx, failed[T](err))
+		// It came from no statement, since those poison: an EOF of some decoder is no broken connection.
+		return r.rollback(tx, ending[T]{err: err, outcome: Failed})
 	case tx.phase == writing:
 		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
 	case r.settling:
