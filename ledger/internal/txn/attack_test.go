@@ -167,3 +167,19 @@ func TestClosuresOwnErrorIsReturnedAndNotTakenForTheServers(t *testing.T) {
 		}
 	}
 }
+
+// What the server refuses and no rerun can cure is our own bug, and says so.
+func TestUnlistedServerErrorIsAnAssertion(t *testing.T) {
+	store := world.Converged(t)
+	db := openKernel(t, store, Options{})
+	for _, statement := range []string{"INSERT INTO no_such_table VALUES (1)", "UPDATE dispatch_permit SET gate_fence=1"} {
+		runs := 0
+		_, err := Run(t.Context(), db, kindPhase, func(tx *Tx) (bool, error) {
+			runs++
+			return false, tx.exec(statement, nil, 1)
+		})
+		if !errors.HasAssertionFailure(err) || runs != 1 {
+			t.Errorf("%s: %d runs, %v", statement, runs, err)
+		}
+	}
+}

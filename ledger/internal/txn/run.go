@@ -140,7 +140,7 @@ func (r *run[T]) decide(tx *Tx) ending[T] {
 	value, err := protect(tx, r.fn)
 	switch {
 	case tx.poison != nil:
-		return r.rollback(tx, failed[T](tx.poison))
+		return r.rollback(tx, failed[T](assertListed(tx.poison)))
 	case err == nil && (tx.phase == writing || r.settling):
 		return r.commit(tx, ending[T]{value: value, outcome: Done})
 	case err == nil:
