@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
 
@@ -181,5 +182,68 @@ func TestUnlistedServerErrorIsAnAssertion(t *testing.T) {
 		if !errors.HasAssertionFailure(err) || runs != 1 {
 			t.Errorf("%s: %d runs, %v", statement, runs, err)
 		}
+	}
+}
+
+// Writes that another goroutine still runs when the closure returns are not committed by half.
+func TestWritesOfAnotherGoroutineAreNotCommittedByHalf(t *testing.T) {
+	store := world.Converged(t)
+	db := openKernel(t, store, Options{})
+	g := newGranting(t, db)
+	begun, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	_, err := Run(t.Context(), db, kindPhase, func(tx *Tx) (bool, error) {
+		heads, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect})
+		if err != nil {
+			return false, err
+		}
+		loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
+		if err != nil {
+			return false, err
+		}
+		move := Move(heads, []effectStep{{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: show(t, machines.RemoteEffectDispatch.Proof())}})
+		go func() { done <- tx.Apply(move, pausing{begun, goOn}, Append(loaded)) }()
+		<-begun
+		return true, nil
+	})
+	close(goOn)
+	if late := <-done; late == nil {
+		t.Error("the late writes say that they were carried out")
+	}
+	if !errors.HasAssertionFailure(err) {
+		t.Errorf("the closure left its writes to another goroutine: %v", err)
+	}
+	if standing := effects.standing(t, store.Admin, g.effect); standing != "prepared at 1 after []" {
+		t.Errorf("half of the writes were committed: the effect is %s", standing)
+	}
+}
+
+// pausing is a write that waits between two others.
+type pausing struct{ begun, goOn chan struct{} }
+
+func (pausing) check(*Tx) error { return nil }
+func (p pausing) run(*Tx) error {
+	close(p.begun)
+	<-p.goOn
+	return nil
+}
+
+// A transaction that was kept past its closure writes nothing, and spoils no later one.
+func TestTransactionIsDeadOnceItsClosureReturned(t *testing.T) {
+	store := world.Converged(t)
+	db := openKernel(t, store, Options{})
+	g := newGranting(t, db)
+	var kept *Tx
+	var held *heldEffects
+	mustRun(t, db, func(tx *Tx) (err error) {
+		kept = tx
+		held, err = Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect})
+		return err
+	})
+	step := []effectStep{{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: show(t, machines.RemoteEffectDispatch.Proof())}}
+	if err := kept.Apply(Move(held, step)); !errors.HasAssertionFailure(err) {
+		t.Errorf("kept: %v", err)
+	}
+	if standing := effects.standing(t, store.Admin, g.effect); standing != "prepared at 1 after []" {
+		t.Errorf("the effect is %s", standing)
 	}
 }

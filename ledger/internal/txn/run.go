@@ -138,6 +138,9 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 // decide runs the closure and ends the transaction as its result demands.
 func (r *run[T]) decide(tx *Tx) ending[T] {
 	value, err := protect(tx, r.fn)
+	if !tx.applying.TryLock() { // and it is never unlocked: the transaction is dead from here on
+		return r.rollback(tx, failed[T](errors.AssertionFailedf("transaction %q: its closure returned while another goroutine writes", r.kind)))
+	}
 	switch {
 	case tx.poison != nil:
 		return r.rollback(tx, failed[T](assertListed(tx.poison)))

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"connectorcore/schema"
 
@@ -33,6 +34,7 @@ type Tx struct {
 	first      *touch // the first guard that was locked
 	statements int
 	poison     error
+	applying   sync.Mutex // held by Apply, and for ever once the closure has returned
 }
 
 // touch writes on one guard row without moving it.

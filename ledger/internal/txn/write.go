@@ -22,6 +22,10 @@ type Write interface {
 // Apply is the line. Every write is checked; then they are run, and the transaction commits whole or not at all. It
 // is called at most once, last.
 func (tx *Tx) Apply(writes ...Write) error {
+	if !tx.applying.TryLock() {
+		return errors.AssertionFailedf("transaction %q: writes by another goroutine, or after its closure returned", tx.kind)
+	}
+	defer tx.applying.Unlock()
 	if err := tx.open("a second Apply"); err != nil {
 		return err
 	}
