@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"io"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -245,5 +246,33 @@ func TestTransactionIsDeadOnceItsClosureReturned(t *testing.T) {
 	}
 	if standing := effects.standing(t, store.Admin, g.effect); standing != "prepared at 1 after []" {
 		t.Errorf("the effect is %s", standing)
+	}
+}
+
+// A fact bears its own guard and no other's: otherwise any fresh fact could bring back what has ended (R02).
+func TestR02FactBearsNoOthersGuard(t *testing.T) {
+	store := world.Converged(t)
+	db := openKernel(t, store, Options{})
+	ended := links.bear(t, db)
+	links.mustMove(t, db, ended, machines.RemoteLinkRetire)
+	before := links.standing(t, store.Admin, ended)
+	fresh := links.fresh()
+	_, err := Run(t.Context(), db, kindBear, func(tx *Tx) (bool, error) {
+		if _, err := Lock(tx, schema.LinkHeads, []facts.LinkKey{{Account: fresh.Account, Subject: fresh.ID}}); err != nil {
+			return false, err
+		}
+		loaded, err := Load(tx, schema.RemoteLinks, []facts.RemoteLink{fresh})
+		if err != nil {
+			return false, err
+		}
+		return true, tx.Apply(Born(loaded, schema.LinkHeads, func(f facts.RemoteLink) facts.LinkHead {
+			return facts.LinkHead{Account: ended.Account, Link: ended.Subject, RemoteIdentity: f.RemoteIdentity, OwnerSlot: f.OwnerSlot}
+		}))
+	})
+	if !errors.HasAssertionFailure(err) || !strings.Contains(err.Error(), "another's guard") {
+		t.Errorf("a fact bore another's guard: %v", err)
+	}
+	if after := links.standing(t, store.Admin, ended); after != before {
+		t.Errorf("the ended link came back: %s, was %s", after, before)
 	}
 }
