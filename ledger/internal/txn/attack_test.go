@@ -276,3 +276,28 @@ func TestR02FactBearsNoOthersGuard(t *testing.T) {
 		t.Errorf("the ended link came back: %s, was %s", after, before)
 	}
 }
+
+// One guard moves in one Move: two of them would each start from where the lock found it, and the second would look
+// like a lost lock and be tried again for the whole budget.
+func TestGuardIsNotMovedTwiceByOneApply(t *testing.T) {
+	store := world.Converged(t)
+	var reasons []string
+	db := openKernel(t, store, Options{Budget: Budget{Rerun: 200 * time.Millisecond}, OnRerun: func(r string) { reasons = append(reasons, r) }})
+	k := effects.bear(t, db)
+	_, err := Run(t.Context(), db, kindMove, func(tx *Tx) (bool, error) {
+		held, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{k})
+		if err != nil {
+			return false, err
+		}
+		to := func(e machines.RemoteEffectEdge) Write {
+			return Move(held, []effectStep{{Key: k, Edge: e, Evidence: show(t, e.Proof())}})
+		}
+		return true, tx.Apply(to(machines.RemoteEffectDispatch), to(machines.RemoteEffectQuarantinePrepared))
+	})
+	if !errors.HasAssertionFailure(err) || len(reasons) > 0 {
+		t.Errorf("reruns for %v, %v", reasons, err)
+	}
+	if standing := effects.standing(t, store.Admin, k); standing != "prepared at 1 after []" {
+		t.Errorf("the effect is %s", standing)
+	}
+}

@@ -163,6 +163,10 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 		path[step.Key] = guard
 	}
 	for _, k := range order {
+		if w.guards.moved[k] {
+			return errors.AssertionFailedf("transaction %q: two Moves of one %s; give one of them all steps", tx.kind, w.guards.rows.Machine)
+		}
+		w.guards.moved[k] = true
 		if err := w.end(k, path[k]); err != nil {
 			return err
 		}
