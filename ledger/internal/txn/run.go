@@ -65,6 +65,7 @@ type run[T any] struct {
 	pace     *backoff.ExponentialBackOff
 	attempts int
 	settling bool
+	bare     bool // an unknown commit held no guard that existed
 }
 
 // ending is how one attempt went.
@@ -141,36 +142,42 @@ func (r *run[T]) decide(tx *Tx) ending[T] {
 	if !tx.applying.TryLock() { // and it is never unlocked: the transaction is dead from here on
 		return r.rollback(tx, failed[T](errors.AssertionFailedf("transaction %q: its closure returned while another goroutine writes", r.kind)))
 	}
+	var refusal *facts.Refusal
+	end := ending[T]{value: value, outcome: Done}
+	if errors.As(err, &refusal) {
+		end = ending[T]{err: err, outcome: Refused}
+	}
 	switch {
 	case tx.poison != nil:
 		return r.rollback(tx, failed[T](assertListed(tx.poison)))
-	case err == nil && (tx.phase == writing || r.settling):
-		return r.commit(tx, ending[T]{value: value, outcome: Done})
-	case err == nil:
-		return r.rollback(tx, ending[T]{value: value, outcome: Done}) // every item was refused: there is nothing to commit
-	}
-	var refusal *facts.Refusal
-	switch {
-	case !errors.As(err, &refusal):
+	case err != nil && refusal == nil:
 		// It came from no statement, since those poison: an EOF of some decoder is no broken connection.
 		return r.rollback(tx, ending[T]{err: err, outcome: Failed})
-	case tx.phase == writing:
+	case err != nil && tx.phase == writing:
 		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
-	case r.settling:
-		return r.commit(tx, ending[T]{err: err, outcome: Refused})
+	case tx.phase == writing:
+		return r.commit(tx, end)
+	case tx.settling:
+		return r.settle(tx, end)
 	}
-	return r.rollback(tx, ending[T]{err: err, outcome: Refused})
+	return r.rollback(tx, end) // every item was refused: there is nothing to commit
 }
 
-// commit ends the transaction and sorts the three outcomes. While settling it first writes on the first guard, even
-// if everything was refused: the refusal is certain only when the original can no longer commit.
-func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
-	if r.settling && tx.phase != writing {
-		tx.phase = writing
-		if err := tx.touchFirst(); err != nil {
-			return r.rollback(tx, failed[T](err))
-		}
+// settle ends a rerun that has nothing to write. What it found is certain only if the original can no longer commit:
+// by a write on the first guard, or because the guard that the original held is gone, which took its lock.
+func (r *run[T]) settle(tx *Tx, end ending[T]) ending[T] {
+	if tx.first == nil && (r.bare || tx.phase == locking) {
+		return r.rollback(tx, ending[T]{err: errors.Newf("transaction %q: its rerun held no guard, so the original may still commit", r.kind), outcome: Failed})
 	}
+	tx.phase = writing
+	if err := tx.touchFirst(); err != nil {
+		return r.rollback(tx, failed[T](err))
+	}
+	return r.commit(tx, end)
+}
+
+// commit ends the transaction and sorts the three outcomes.
+func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	if err := tx.before(); err != nil {
 		return r.rollback(tx, failed[T](err))
 	}
@@ -188,6 +195,7 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	case surelyNotCommitted(err):
 		return failed[T](err)
 	}
+	r.bare = r.bare || tx.first == nil
 	return ending[T]{err: facts.UnknownOutcome(r.kind.name, err), outcome: Unknown, rerun: "unknown commit"}
 }
 
