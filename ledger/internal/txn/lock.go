@@ -76,6 +76,9 @@ func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 	}
 	if tx.first == nil && len(guards.held) > 0 {
 		tx.first = firstTouch(rows.Table, ordered(bound), guards)
+		if _, doubted := tx.db.doubts.Load(tx.first.name); doubted {
+			tx.settling = true
+		}
 	}
 	return guards, nil
 }
@@ -91,6 +94,7 @@ func firstTouch[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tab
 	for _, k := range keys {
 		if there[k.sort] {
 			return &touch{
+				name: table.Name + " " + k.sort,
 				query: "UPDATE " + table.Name + " SET " + schema.ColumnTouched + "=" + schema.ColumnTouched + "+1 WHERE " +
 					names(table.Primary...) + " IN (" + tuples(1, len(table.Primary)) + ")",
 				args: flat(keyValues([]key{k})),

@@ -65,7 +65,8 @@ type run[T any] struct {
 	pace     *backoff.ExponentialBackOff
 	attempts int
 	settling bool
-	bare     bool // an unknown commit held no guard that existed
+	guard    *touch // the first guard of the commit that is unknown
+	bare     bool   // an unknown commit held no guard that existed
 }
 
 // ending is how one attempt went.
@@ -84,6 +85,7 @@ func (r *run[T]) finish(end ending[T]) (T, error) {
 		if !errors.Is(end.err, facts.ErrOutcomeUnknown) {
 			end.err = facts.UnknownOutcome(r.kind.name, end.err)
 		}
+		r.db.doubt(r.guard)
 	}
 	r.db.report(Report{r.kind.name, end.outcome, r.attempts, end.statements})
 	return end.value, end.err
@@ -130,7 +132,7 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 	}
 	// For a panic of a hook and for a goroutine that ends: the connection cannot be released before its transaction.
 	defer func() { _ = raw.Rollback() }()
-	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, settling: r.settling, statements: 1}
+	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, db: r.db, settling: r.settling, statements: 1}
 	end = r.decide(tx)
 	end.statements = tx.statements
 	return end
@@ -185,6 +187,7 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	err := tx.raw.Commit()
 	if err == nil {
 		end.ended = true
+		r.db.trust(tx)
 		r.db.at(r.kind, AfterCommit)
 		return end
 	}
@@ -195,7 +198,11 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	case surelyNotCommitted(err):
 		return failed[T](err)
 	}
-	r.bare = r.bare || tx.first == nil
+	if tx.first == nil {
+		r.bare = true
+	} else {
+		r.guard = tx.first
+	}
 	return ending[T]{err: facts.UnknownOutcome(r.kind.name, err), outcome: Unknown, rerun: "unknown commit"}
 }
 

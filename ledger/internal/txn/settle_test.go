@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -84,4 +85,34 @@ func (s subject[R, K, G, S, E]) retire(t testing.TB, db *DB, k K) error {
 		return true, tx.Apply(Move(held, []Step[K, G, E]{{Key: k, Edge: s.edges[0], Evidence: evidence}}))
 	})
 	return err
+}
+
+// The caller that was told "unknown" comes back in a call of its own. It too writes on the guard, though it is refused,
+// and only then is the doubt over.
+func TestR05CallerThatComesBackWritesOnTheGuard(t *testing.T) {
+	store := world.Converged(t)
+	pace := newPacer()
+	db, proxy := proxied(t, store, Options{Clock: pace})
+	direct := openKernel(t, store, Options{})
+	g := newGranting(t, direct)
+	proxy.Arm(world.CutBeforeCommit, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.run(ctx, db)
+		done <- err
+	}()
+	pace.between(t, cancel)
+	if err := <-done; !errors.Is(err, facts.ErrOutcomeUnknown) {
+		t.Fatalf("told %v", err)
+	}
+	revoke(t, direct, g.permit.Generation)
+	for range 2 {
+		if _, err := g.run(t.Context(), db); !errors.Is(err, facts.Revoked) || errors.Is(err, facts.ErrOutcomeUnknown) {
+			t.Errorf("coming back: %v", err)
+		}
+		if n := g.touched(t, store.Admin); n != 1 {
+			t.Errorf("the caller that came back wrote %d times on the first guard, want once", n)
+		}
+	}
 }
