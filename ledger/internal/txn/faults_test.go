@@ -229,4 +229,25 @@ func TestServerKilledAtEveryStepDoesTheWorkOnce(t *testing.T) {
 			t.Errorf("killed at %q: left %v", at, left)
 		}
 	}
+	refusesConnections(t, store)
+}
+
+// refusesConnections: a server that has no room for a connection has begun nothing, and is asked again.
+func refusesConnections(t *testing.T, store *world.Store) {
+	g := newGranting(t, openKernel(t, store, Options{}))
+	var reasons []string
+	db := openKernel(t, store, Options{OnRerun: func(reason string) {
+		if reasons = append(reasons, reason); len(reasons) == 1 {
+			if _, err := store.Admin.ExecContext(t.Context(), "SET GLOBAL max_connections=0"); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if _, err := store.Admin.ExecContext(t.Context(), "SET GLOBAL max_connections=1"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := g.run(t.Context(), db)
+	if err != nil || got != grantedNow || !slices.Equal(reasons, []string{"1040"}) {
+		t.Errorf("no room for a connection: %q, %v, reruns for %v", got, err, reasons)
+	}
 }
