@@ -2,12 +2,9 @@ package txn
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"io"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,94 +58,6 @@ func TestEveryWayOutOfAnAttemptEndsItsTransaction(t *testing.T) {
 		if left := g.left(t, store.Admin); left != [3]int{0, 0, 0} {
 			t.Errorf("%s: left behind: %v", name, left)
 		}
-	}
-}
-
-// wire is all that database/sql asks of a connection.
-type wire interface {
-	driver.Conn
-	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
-	driver.NamedValueChecker
-}
-
-// stubborn opens connections whose next ROLLBACK is answered by an error, with the transaction left open.
-type stubborn struct {
-	driver.Connector
-	armed *atomic.Bool
-}
-
-type stubbornConn struct {
-	wire
-	armed *atomic.Bool
-}
-
-type stubbornTx struct {
-	driver.Tx
-	armed *atomic.Bool
-}
-
-func (s stubborn) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := s.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return stubbornConn{conn.(wire), s.armed}, nil
-}
-
-func (c stubbornConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	tx, err := c.wire.BeginTx(ctx, options)
-	return stubbornTx{tx, c.armed}, err
-}
-
-func (tx stubbornTx) Rollback() error {
-	if tx.armed.CompareAndSwap(true, false) {
-		return &mysql.MySQLError{Number: 1105, Message: "not now"}
-	}
-	return tx.Tx.Rollback()
-}
-
-// The next START TRANSACTION on a session would commit what a refused ROLLBACK left in it: half of a transaction.
-func TestConnectionThatDidNotRollBackIsNeverUsedAgain(t *testing.T) {
-	store := world.Converged(t)
-	connector, err := schema.Connector(store.DSN(), schema.RoleLedger)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var armed atomic.Bool
-	pool := sql.OpenDB(stubborn{connector, &armed})
-	defer func() { _ = pool.Close() }()
-	pool.SetMaxOpenConns(1)
-	db, err := Open(pool, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := newGranting(t, db)
-	armed.Store(true)
-	_, err = Run(t.Context(), db, kindPhase, func(tx *Tx) (bool, error) {
-		if _, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect}); err != nil {
-			return false, err
-		}
-		loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
-		if err != nil {
-			return false, err
-		}
-		if err := tx.Apply(Append(loaded)); err != nil {
-			return false, err
-		}
-		return false, errors.New("the caller thought better of it")
-	})
-	if err == nil || armed.Load() {
-		t.Fatalf("%v; ROLLBACK was not tried: %v", err, armed.Load())
-	}
-	newGranting(t, db) // whatever begins next
-	if left := g.left(t, store.Admin); left != [3]int{0, 0, 0} {
-		t.Errorf("what was rolled back came back: %v", left)
 	}
 }
 
