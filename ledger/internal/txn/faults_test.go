@@ -5,11 +5,8 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
-	"connectorcore/engine/embedded"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
 )
@@ -171,29 +168,6 @@ func TestCutAtEveryCommandDoesTheWorkOnce(t *testing.T) {
 	}
 }
 
-// killServer kills the present life of a server and returns when its supervisor has seen it.
-func killServer(t testing.TB, server *embedded.Server) {
-	t.Helper()
-	state, changed := server.State()
-	for deadline := time.After(30 * time.Second); state.Phase != embedded.Serving; state, changed = server.State() {
-		select { // the pool may reach a server that its supervisor has not called ready yet
-		case <-changed:
-		case <-deadline:
-			t.Error("the server did not come back")
-			return
-		}
-	}
-	if err := syscall.Kill(state.PID, syscall.SIGKILL); err != nil {
-		t.Error(err)
-		return
-	}
-	select {
-	case <-changed:
-	case <-time.After(30 * time.Second):
-		t.Error("the supervisor did not see the kill")
-	}
-}
-
 // The server is killed at each step of a transaction and starts again: the same call does the work, once, and what was
 // acknowledged is there.
 func TestServerKilledAtEveryStepDoesTheWorkOnce(t *testing.T) {
@@ -204,7 +178,7 @@ func TestServerKilledAtEveryStepDoesTheWorkOnce(t *testing.T) {
 		kill := func(step string) {
 			if step == at && !killed {
 				killed = true
-				killServer(t, server)
+				world.Kill(t, server)
 			}
 		}
 		var reasons []string
