@@ -29,6 +29,7 @@ var settings = []setting{
 	{"tidb_low_resolution_tso", "0", "with it a read may be seconds old"},
 	{"tidb_snapshot", "", "with it every read is from the past"},
 	{"tidb_read_staleness", "0", "with it every read is from the past"},
+	{"tidb_enable_external_ts_read", "0", "with it every read is from the past"},
 	{"sql_mode", "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY",
 		"a lenient session truncates and pads values silently"},
 	{"foreign_key_checks", "1", "the declared reference from an effect to its command would not be kept"},
@@ -47,7 +48,7 @@ const checkConstraints = "tidb_enable_check_constraint"
 
 // serverOnly are read back but never set: they are no session's own. TiDB takes a session's SET of
 // tidb_rc_read_check_ts and changes its whole server by it.
-var serverOnly = []string{checkConstraints, "tidb_rc_read_check_ts"}
+var serverOnly = []string{checkConstraints, "tidb_rc_read_check_ts", "tidb_enable_external_ts_read"}
 
 // The driver's own limits. The read limit must outlast a lock wait and the slowest statement: if it ends first, a
 // commit that merely waited becomes an unknown outcome.
