@@ -210,3 +210,16 @@ func TestGuardIsNotMovedTwiceByOneApply(t *testing.T) {
 		t.Errorf("the effect is %s", standing)
 	}
 }
+
+// As many shares as the epoch was prepared with, one of them another's: the account that lost its own would be outside.
+func TestR07EpochWithASwappedShareIsRefused(t *testing.T) {
+	store := world.Converged(t)
+	db := openKernel(t, store, Options{})
+	s := newServing(t, db)
+	if _, err := store.Admin.ExecContext(t.Context(), "UPDATE serving_epoch_share SET account_id=REPEAT('x', 16) WHERE epoch_id=? LIMIT 1", s.epoch.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := epochs.move(t, db, s.epoch.ID, machines.ServingEpochDrain); !errors.Is(err, facts.ShareSetDiffers) {
+		t.Errorf("a swapped share: %v", err)
+	}
+}
