@@ -25,6 +25,8 @@ const (
 	ProfileUnsupported
 	ProfileNotAuthored
 	ProfilesDiffer
+	GenerationMalformed
+	SecretUnusable
 
 	// An item is refused under its locks, in this order.
 	NotServing
@@ -49,6 +51,8 @@ const (
 	BarrierReceiptDiffers
 	OwnerUnavailable
 	OwnerDisagrees
+	PublicationBarred
+	GenerationReferenced
 	PredecessorOpen
 	PredecessorHadEffect
 	RepeatNotAllowed

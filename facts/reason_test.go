@@ -89,6 +89,7 @@ func TestEvidenceBindsTheSubjectsOwnKey(t *testing.T) {
 		WindowSubject: OfWindow(WindowKey{account, Mint[WindowID]()}), ExecutionSubject: OfExecution(ExecutionKey{account, Mint[ExecutionID]()}),
 		DependencySubject: OfDependency(DependencyKey{account, Mint[DependencyID]()}), EffectSubject: OfEffect(EffectKey{account, Mint[EffectID]()}),
 		PermitSubject: OfPermit(key), LinkSubject: OfLink(LinkKey{account, Mint[LinkID]()}),
+		OwnerSubject: OfOwner("catalog", Mint[OwnerBarrierID]()), GenerationSubject: OfGeneration("catalog view 1", Digest{1}),
 		InputSubject: OfInput("field data.id"), StoreSubject: OfStore("table receipt"),
 	}
 	for _, reason := range Reasons() {
