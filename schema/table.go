@@ -17,6 +17,15 @@ const (
 	Catalogue                 // bookkeeping of converge: the ledger role only reads it
 )
 
+// String is the word that docs use.
+func (k Kind) String() string {
+	words := [...]string{"no kind", "fact", "ledger", "guard", "head", "catalogue"}
+	if int(k) >= len(words) {
+		return words[0]
+	}
+	return words[k]
+}
+
 // Column types. Identity is bytes: no collation, no padding, no ENUM decides it (design of the ledger tables).
 const (
 	typeID        = "binary(16)"
