@@ -27,7 +27,7 @@ var below = map[string][]string{
 var packages = []string{
 	"machines", "facts", "facts/digest", "schema", "readers", "readers/owners",
 	"ledger", "ledger/epoch", "ledger/cutover", "ledger/internal/txn",
-	"engine", "engine/pack", "engine/ingress", "engine/materialize", "engine/execute", "engine/dispatch",
+	"engine", "engine/pack", "engine/pack/form", "engine/pack/expr", "engine/ingress", "engine/materialize", "engine/execute", "engine/dispatch",
 	"engine/egress", "engine/reconcile", "engine/serve", "engine/platform", "engine/embedded",
 	"cmd/connector", "cmd/tidb",
 	"proptest", "proptest/model", "proptest/world", "proptest/crash", "proptest/audit", "proptest/house",
