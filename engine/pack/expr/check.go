@@ -102,6 +102,8 @@ func forbidden(tree *ast.AST) *form.Complaint {
 				found = &form.Complaint{What: "the members of a map literal have no fixed order, so nothing may walk over one",
 					Hint: "walk over a list, or over a value of the payload"}
 			}
+		case ast.ListKind:
+			found = mixedList(tree, e.AsList())
 		case ast.CallKind:
 			found = looseComparison(tree, e.AsCall())
 		}
@@ -134,6 +136,20 @@ func looseComparison(tree *ast.AST, call ast.CallExpr) *form.Complaint {
 			Hint: "write integer(payload.count) == integer(5), or compare text(payload.count)"}
 	}
 	return nil
+}
+
+// mixedList finds an int beside something else, for the same reason: its type is lost to the check of comparisons.
+func mixedList(tree *ast.AST, list ast.ListExpr) *form.Complaint {
+	ints := 0
+	for _, element := range list.Elements() {
+		if isInt(tree.GetType(element.ID())) {
+			ints++
+		}
+	}
+	if ints == 0 || ints == list.Size() {
+		return nil
+	}
+	return &form.Complaint{What: "a list holds ints beside other values", Hint: "write text(5), or keep the ints in a list of their own"}
 }
 
 func isInt(t *types.Type) bool { return t.IsExactType(types.IntType) || t.IsExactType(types.UintType) }

@@ -77,7 +77,6 @@ var environments = sync.OnceValues(func() (map[Scope]*cel.Env, error) {
 	}
 	base, err := cel.NewCustomEnv(append([]cel.EnvOption{
 		cel.StdLib(cel.StdLibSubset(subset)),
-		cel.HomogeneousAggregateLiterals(),
 		cel.EagerlyValidateDeclarations(true),
 		cel.ParserRecursionLimit(nestingMax),
 		cel.ParserExpressionSizeLimit(sourceMaxBytes),

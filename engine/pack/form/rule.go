@@ -20,6 +20,7 @@ import (
 //	oneof=A|B       a closed list
 //	as=KIND         a spelling: key, word, header, pointer, host, line
 //	min=N, max=N    bounds of an integer, or of the number of a list's items
+//	item_OPTION=X   the option for each item of a list; those without this prefix hold for the items too, bounds not
 //	expr=SCOPE/RES  an expression
 type Rule struct {
 	Name    string
@@ -100,7 +101,13 @@ var spellings = map[string]func(string) *Complaint{
 		}
 		return nil
 	},
-	"word":    spelled("a word of a-z, 0-9, - and _, beginning with a letter", isWord),
+	"word": spelled("a word of a-z, 0-9, - and _, beginning with a letter", isWord),
+	"time": func(text string) *Complaint {
+		if _, err := facts.ParseTimeFormat(text); err != nil {
+			return &Complaint{fmt.Sprintf("%q is no time format", clipped(text)), Among(text, timeFormats())}
+		}
+		return nil
+	},
 	"header":  spelled("the name of an HTTP header, in lower case", isHeader),
 	"pointer": spelled("a JSON Pointer, like /items or /items/*/attempt", isPointer),
 	"host":    spelled("a host name in lower case, with an optional port", isHost),
@@ -116,8 +123,16 @@ func spelled(what string, is func(string) bool) func(string) *Complaint {
 	}
 }
 
+func timeFormats() []string {
+	var names []string
+	for format := facts.RFC3339; format <= facts.UnixDecimal; format++ {
+		names = append(names, format.String())
+	}
+	return names
+}
+
 func all(text, also string) bool {
-	return text != "" && len(text) <= facts.KeyMaxBytes && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789"+also) == "" &&
+	return text != "" && len(text) <= facts.KeyMaxBytes &&
 		!strings.ContainsFunc(text, func(r rune) bool {
 			return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r))
 		})
