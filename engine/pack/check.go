@@ -20,7 +20,7 @@ func (c check) fault(path, what, hint string) {
 
 // wants demands that a key stands there; bans demands that it does not.
 func (c check) wants(there bool, path, because string) {
-	if !there {
+	if !there && !c.places.Written(path) { // what is written and has no value was reported
 		c.fault(path, "the key is missing", because)
 	}
 }

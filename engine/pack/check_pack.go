@@ -38,7 +38,7 @@ func (c *compiler) beside() {
 }
 
 func (c *compiler) requires(d *definition, what string) {
-	if !slices.Contains(c.pack.head.Requires, what) {
+	if len(c.pack.head.Requires) > 0 && !slices.Contains(c.pack.head.Requires, what) {
 		d.check.fault("kind", fmt.Sprintf("the pack does not require %q", what), "add it to requires in pack.yaml")
 	}
 }

@@ -121,6 +121,9 @@ func (c *compiler) head(documents []document) {
 			return
 		}
 	}
+	if slices.ContainsFunc(c.report.Faults(), func(f form.Fault) bool { return f.At.File == headFile }) {
+		return
+	}
 	c.report.Add(form.At{File: headFile}, "", "the pack does not say what it is", "write the file pack.yaml with format, name, title and requires")
 }
 
@@ -129,6 +132,7 @@ func (c *compiler) joinChannels(documents []document) []*form.Node {
 	channels, used := map[string]*form.Node{}, map[string]bool{}
 	var known []string
 	var bodies []*form.Node
+	broken := false // a route names a channel that there is not; one that none names may be the one that was meant
 	for _, d := range documents {
 		kind := d.node.Get("kind")
 		switch {
@@ -165,10 +169,10 @@ func (c *compiler) joinChannels(documents []document) []*form.Node {
 			body.Members[at].Value = channel
 			continue
 		}
-		body.Members = slices.Delete(body.Members, at, at+1)
+		body.Members[at].Value, broken = &form.Node{At: named.At, Kind: form.Reported}, true
 	}
 	for _, name := range known {
-		if !used[name] {
+		if !used[name] && !broken {
 			c.report.Add(channels[name].At, "name", fmt.Sprintf("no route uses the channel %q", name), "write a route, or delete the channel")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -15,12 +16,18 @@ type Reader interface {
 }
 
 // Places remembers where the value of each path stands, for those who find a fault later.
-type Places map[string]At
+type Places struct {
+	at      map[string]At
+	written map[string]bool
+}
+
+// Written tells whether the document has the path, with whatever value.
+func (p Places) Written(path string) bool { return p.written[path] }
 
 // Of is the place of a path, or of the nearest path above it.
 func (p Places) Of(path string) At {
 	for {
-		if at, ok := p[path]; ok || path == "" {
+		if at, ok := p.at[path]; ok || path == "" {
 			return at
 		}
 		path = path[:max(0, strings.LastIndexAny(path, ".["))]
@@ -30,7 +37,7 @@ func (p Places) Of(path string) At {
 // Decode fills a struct from a map, key by key as the struct's tags declare. It reports an unknown key with the
 // nearest known one, a missing key, and every value that breaks its rule; it goes on after each.
 func Decode(node *Node, into any, report *Report) Places {
-	d := decoder{report: report, places: Places{}}
+	d := decoder{report: report, places: Places{map[string]At{}, map[string]bool{}}}
 	d.structure(node, reflect.ValueOf(into).Elem(), "")
 	return d.places
 }
@@ -47,13 +54,15 @@ func (d *decoder) complain(rule Rule, c *Complaint) {
 }
 
 func (d *decoder) structure(node *Node, into reflect.Value, path string) {
-	d.places[path] = node.At
+	d.places.at[path] = node.At
 	if node.Kind != Map {
 		d.report.Add(node.At, path, "it is "+node.Kind.String()+" where a map is wanted", "its keys are "+strings.Join(names(into.Type()), ", "))
 		return
 	}
+	meant := map[string]bool{} // keys that somebody wrote in another spelling; they are not missing as well
 	for _, m := range node.Members {
-		if known := names(into.Type()); !contains(known, m.Name) {
+		if known := names(into.Type()); !slices.Contains(known, m.Name) {
+			meant[nearest(m.Name, known)] = true
 			d.report.Add(m.At, join(path, m.Name), "the key is not known here", Among(m.Name, known))
 		}
 	}
@@ -68,7 +77,11 @@ func (d *decoder) structure(node *Node, into reflect.Value, path string) {
 			at = value.At
 		}
 		rule = rule.in(join(path, rule.Name), at)
-		d.places[rule.Path] = at
+		d.places.at[rule.Path] = at
+		d.places.written[rule.Path] = value != nil || meant[rule.Name]
+		if value == nil && meant[rule.Name] {
+			continue
+		}
 		d.field(value, into.Field(i), rule)
 	}
 }
@@ -84,6 +97,9 @@ func (d *decoder) field(node *Node, into reflect.Value, rule Rule) {
 		case into.Kind() == reflect.Struct && !isScalar(into):
 			d.structure(&Node{At: rule.At, Kind: Map}, into, rule.Path)
 		}
+		return
+	}
+	if node.Kind == Reported {
 		return
 	}
 	if node.Kind == Nothing {
@@ -133,7 +149,7 @@ func (d *decoder) list(node *Node, into reflect.Value, rule Rule) {
 	}
 	for i, each := range node.Items {
 		path := fmt.Sprintf("%s[%d]", rule.Path, i)
-		d.places[path] = each.At
+		d.places.at[path] = each.At
 		if each.Kind == Nothing {
 			d.report.Add(each.At, path, "the item has no value", "write one, or delete the dash")
 			continue
@@ -179,15 +195,6 @@ func names(of reflect.Type) []string {
 		}
 	}
 	return all
-}
-
-func contains(list []string, word string) bool {
-	for _, one := range list {
-		if one == word {
-			return true
-		}
-	}
-	return false
 }
 
 func join(path, name string) string {

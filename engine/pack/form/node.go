@@ -29,10 +29,11 @@ const (
 	Scalar Kind = iota
 	List
 	Map
-	Nothing // null, or a key without a value
+	Nothing  // null, or a key without a value
+	Reported // a value of which a fault was reported already
 )
 
-var kindNouns = [...]string{"a single value", "a list", "a map", "nothing"}
+var kindNouns = [...]string{"a single value", "a list", "a map", "nothing", "a fault"}
 
 // String is the kind's noun.
 func (k Kind) String() string { return kindNouns[k] }
