@@ -27,7 +27,7 @@ type Delivery struct {
 type Reading struct {
 	channel *Channel
 	body    []byte
-	header  map[string]string // by lower-case name; repeated lines are joined by ", "
+	header  map[string]string
 	headers expr.Value
 	value   expr.Value
 	fault   error // why the body is no single value
@@ -36,24 +36,26 @@ type Reading struct {
 // Read begins the reading of a delivery. It cannot fail: what is wrong with the body is the verdict of those who ask
 // for a part of it.
 func (ch *Channel) Read(delivery Delivery) *Reading {
-	r := &Reading{channel: ch, body: delivery.Body, header: map[string]string{}}
-	for _, line := range delivery.Header {
-		name := strings.ToLower(line.Name)
-		if before, repeated := r.header[name]; repeated {
-			line.Value = before + ", " + line.Value
-		}
-		r.header[name] = line.Value
-	}
-	values := make(map[string]expr.Value, len(r.header))
-	for name, text := range r.header {
-		values[name] = expr.Text(text)
-	}
-	r.headers = expr.Object(values)
+	r := &Reading{channel: ch, body: delivery.Body}
+	r.header, r.headers = joined(delivery.Header)
 	r.fault = r.size()
 	if r.fault == nil && ch.Components.Form != "lines" {
 		r.value, r.fault = expr.Decode(r.body, int(ch.Limits.Depth))
 	}
 	return r
+}
+
+// joined gives a header by lower-case name, for us and for expressions; repeated lines are joined by ", ".
+func joined(lines []Line) (map[string]string, expr.Value) {
+	header, values := map[string]string{}, map[string]expr.Value{}
+	for _, line := range lines {
+		name := strings.ToLower(line.Name)
+		if before, repeated := header[name]; repeated {
+			line.Value = before + ", " + line.Value
+		}
+		header[name], values[name] = line.Value, expr.Text(line.Value)
+	}
+	return header, expr.Object(values)
 }
 
 func (r *Reading) size() error {
