@@ -18,6 +18,15 @@ const (
 
 	// An item is refused before anything is locked.
 	BatchTooLarge
+	BodyTooLarge
+	BodyUnreadable
+	BodyTooDeep
+	ComponentsMissing
+	ComponentsTooMany
+	EventUnmatched
+	ExpressionFailed
+	ExpressionTypeDiffers
+	ExpressionTooCostly
 	KeyNotCanonical
 	NumberNotInteger
 	PositionUnreadable

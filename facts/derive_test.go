@@ -45,6 +45,8 @@ type parents struct {
 	remote     RemoteIdentity
 	owner      OwnerSlot
 	shares     []AccountID
+	defined    PackDefinition
+	digested   []DigestedDefinition
 }
 
 func fill(seed byte) parents {
@@ -69,6 +71,8 @@ func fill(seed byte) parents {
 		scope: ApplicationScope{word}, root: EffectRootID{sum}, slot: EffectSlotID{word},
 		effectGen: EffectGenerationID{seed + 1}, key: IdempotencyKey{sum}, outbound: OutboundCommandID{seed + 1},
 		effect: EffectID{seed + 1}, remote: RemoteIdentity{word}, owner: OwnerSlot{word}, shares: []AccountID{{seed + 1}, {seed + 2}},
+		defined:  PackDefinition{InboundRoute, DefinitionID{word}, DefinitionVersion{word}},
+		digested: []DigestedDefinition{{PackDefinition{CalloutProfile, DefinitionID{word}, DefinitionVersion{word}}, sum}},
 	}
 }
 
@@ -111,6 +115,9 @@ var derivations = []struct {
 	{"outbound-command", "key", func(a Author, p parents) Digest { return a.OutboundCommand(p.key).Digest }},
 	{"remote-effect", "outbound", func(a Author, p parents) Digest { return a.Effect(p.outbound).Digest }},
 	{"remote-link", "effect remote owner", func(a Author, p parents) Digest { return a.Link(p.effect, p.remote, p.owner).Digest }},
+	{"pack-definition", "defined body", func(a Author, p parents) Digest { return a.PackDefinition(p.defined, p.body) }},
+	{"pack-payload", "body digested", func(a Author, p parents) Digest { return a.PackPayload(p.body, p.digested) }},
+	{"ordering-contract", "body", func(a Author, p parents) Digest { return a.OrderingContract(p.body) }},
 	{"epoch-shares", "epoch shares", func(a Author, p parents) Digest { return a.ShareSet(p.epoch, p.shares) }},
 }
 
@@ -130,13 +137,15 @@ var replacements = map[string]func(a *parents, b parents){
 	"effectGen": func(a *parents, b parents) { a.effectGen = b.effectGen }, "key": func(a *parents, b parents) { a.key = b.key },
 	"outbound": func(a *parents, b parents) { a.outbound = b.outbound }, "effect": func(a *parents, b parents) { a.effect = b.effect },
 	"remote": func(a *parents, b parents) { a.remote = b.remote }, "owner": func(a *parents, b parents) { a.owner = b.owner },
-	"shares": func(a *parents, b parents) { a.shares = b.shares },
+	"shares": func(a *parents, b parents) { a.shares = b.shares }, "defined": func(a *parents, b parents) { a.defined = b.defined },
+	"digested": func(a *parents, b parents) { a.digested = b.digested },
 }
 
 // mayBeAbsent names, by "derivation parent", where absence is a value of its own.
 var mayBeAbsent = []string{
 	"receipt-body body", "event-payload body", "execution-input body", "component number", "execution number",
 	"dependency number", "canonical-projection grouping", "epoch-shares shares",
+	"pack-definition body", "pack-payload body", "pack-payload digested", "ordering-contract body",
 }
 
 func v2Author(t testing.TB) Author {

@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/errors"
+
+	"connectorcore/facts/spelling"
 )
 
 // KeyMaxBytes is the greatest length of a key or locator. The least is 1.
-const KeyMaxBytes = 512
+const KeyMaxBytes = spelling.MaxBytes
 
 // Key is one canonical key or locator of kind K: text that somebody outside chose and that names something here.
 //
@@ -32,7 +34,7 @@ type AnyKey interface {
 // only, without control characters, with something visible at both edges, 1 to KeyMaxBytes bytes long. Anything
 // else is refused with KeyNotCanonical, saying which rule and at which byte.
 func ParseKey[T AnyKey](text string) (T, error) {
-	if fault := canonicalFault(text); fault != nil {
+	if fault := spelling.Canonical(text); fault != nil {
 		var kind T
 		return T{}, Refuse(KeyNotCanonical, OfInput(kind.noun()), "%s", fault)
 	}
@@ -43,7 +45,7 @@ func ParseKey[T AnyKey](text string) (T, error) {
 // something: 1000 does, while 1e3, 1000.0 and -0 are other spellings of some number and are refused with
 // NumberNotInteger, so that two spellings are never merged and one is never split. No digit is ever lost.
 func ParseNumberKey[T AnyKey](text string) (T, error) {
-	if fault := integerFault(text); fault != nil {
+	if fault := spelling.Integer(text); fault != nil {
 		var kind T
 		return T{}, Refuse(NumberNotInteger, OfInput(kind.noun()), "%s", fault)
 	}
@@ -92,13 +94,13 @@ func (k Key[K]) Value() (driver.Value, error) {
 }
 
 // Scan reads stored bytes. They were canonical when they were stored, and a canonical text stays one (see
-// canonicalFault), so anything else was not written by us.
+// spelling.Canonical), so anything else was not written by us.
 func (k *Key[K]) Scan(source any) error {
 	raw, ok := source.([]byte)
 	if !ok {
 		return errors.AssertionFailedf("a column of a %s held %T, want bytes", k.noun(), source)
 	}
-	if fault := canonicalFault(string(raw)); fault != nil {
+	if fault := spelling.Canonical(string(raw)); fault != nil {
 		return errors.AssertionFailedf("a stored %s is not canonical: %s", k.noun(), fault)
 	}
 	k.text = string(raw)

@@ -12,6 +12,8 @@ import (
 	"github.com/cockroachdb/errors"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"connectorcore/facts/spelling"
 )
 
 // refusedAt asserts that a text is no key, for the stated rule and at the stated byte.
@@ -125,7 +127,7 @@ func TestScenario035TrailingSpaceIsNoKey(t *testing.T) {
 func TestScenario037EachBlankAloneAndAtEitherEdgeIsNoKey(t *testing.T) {
 	tested := 0
 	for char := rune(0); char <= unicode.MaxRune; char++ {
-		if !unicode.Is(unicode.White_Space, char) && !isBlank(char) {
+		if !unicode.Is(unicode.White_Space, char) && !spelling.IsBlank(char) {
 			continue
 		}
 		tested++

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"connectorcore/facts/spelling"
 )
 
 // Sizes that the encodings of numbers rest on.
@@ -42,7 +44,7 @@ func ParseIntegerPosition(text string) (SourcePosition, error) {
 	if len(text) > numberTextMax {
 		return SourcePosition{}, unreadable(IntegerPositions, "%d bytes of text exceed %d", len(text), numberTextMax)
 	}
-	if fault := integerFault(text); fault != nil {
+	if fault := spelling.Integer(text); fault != nil {
 		return SourcePosition{}, unreadable(IntegerPositions, "%s", fault)
 	}
 	number, ok := new(big.Int).SetString(text, 10)
@@ -130,21 +132,24 @@ func decimalText(encoded []byte) string {
 }
 
 // splitDecimal checks the spelling and parts it at its point. The sign stays with the whole part.
-func splitDecimal(text string) (whole, fraction string, fault *keyFault) {
+func splitDecimal(text string) (whole, fraction string, fault *spelling.Fault) {
 	if len(text) > numberTextMax {
-		return "", "", &keyFault{fmt.Sprintf("%d bytes of text exceed %d", len(text), numberTextMax), numberTextMax, "shorten it"}
+		return "", "", &spelling.Fault{
+			Rule: fmt.Sprintf("%d bytes of text exceed %d", len(text), numberTextMax), Offset: numberTextMax, Advice: "shorten it",
+		}
 	}
 	whole, fraction, pointed := strings.Cut(text, ".")
-	if fault := integerFault(whole); fault != nil && whole != "-0" {
+	if fault := spelling.Integer(whole); fault != nil && whole != "-0" {
 		return "", "", fault
 	}
 	if pointed && fraction == "" {
-		return "", "", &keyFault{"no digit follows the point", len(text), "write 12 or 12.0"}
+		return "", "", &spelling.Fault{Rule: "no digit follows the point", Offset: len(text), Advice: "write 12 or 12.0"}
 	}
 	for i := range len(fraction) {
 		if fraction[i] < '0' || fraction[i] > '9' {
-			return "", "", &keyFault{
-				fmt.Sprintf("%q is no digit of a plain decimal", fraction[i]), len(whole) + 1 + i, "write it without an exponent",
+			return "", "", &spelling.Fault{
+				Rule: fmt.Sprintf("%q is no digit of a plain decimal", fraction[i]), Offset: len(whole) + 1 + i,
+				Advice: "write it without an exponent",
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"connectorcore/facts/spelling"
 )
 
 // TimeFormat is one of the closed list of spellings of an instant. A route names the one that its source uses;
@@ -130,11 +132,11 @@ func (r timeRow) calendar(text string) (seconds int64, fraction uint64, ok bool)
 func (r timeRow) unix(text string) (seconds int64, fraction uint64, ok bool) {
 	whole, part := text, ""
 	if r.decimal {
-		var fault *keyFault
+		var fault *spelling.Fault
 		if whole, part, fault = splitDecimal(text); fault != nil {
 			return 0, 0, false
 		}
-	} else if fault := integerFault(text); fault != nil {
+	} else if fault := spelling.Integer(text); fault != nil {
 		return 0, 0, false
 	}
 	negative := strings.HasPrefix(whole, "-")

@@ -57,7 +57,7 @@ func joinReasons() (joined [codes]Reason) {
 // reasonTables are the parts of the table by the class of their rows.
 var reasonTables = [...][]map[Code]Reason{
 	Unstarted:   {startReasons},
-	Refused:     {inputReasons, servingReasons, stateReasons, effectReasons},
+	Refused:     {inputReasons, extractReasons, servingReasons, stateReasons, effectReasons},
 	Halted:      {haltReasons},
 	Quarantined: {quarantineReasons},
 }

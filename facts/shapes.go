@@ -56,6 +56,13 @@ var (
 		digest.OfID("outbound_command"))
 	linkShape = digest.Declare("remote-link",
 		digest.OfID("effect"), digest.OfText("remote_identity"), digest.OfText("owner_slot"))
+	packDefinitionShape = digest.Declare("pack-definition",
+		digest.OfText("kind"), digest.OfText("definition"), digest.OfText("definition_version"), digest.OfBytes("canonical"))
+	packPayloadShape = digest.Declare("pack-payload",
+		digest.OfBytes("pack"), digest.OfGroup("definitions",
+			digest.OfText("kind"), digest.OfText("definition"), digest.OfText("definition_version"), digest.OfSum("digest")))
+	orderingContractShape = digest.Declare("ordering-contract",
+		digest.OfBytes("canonical"))
 	shareSetShape = digest.Declare("epoch-shares",
 		digest.OfID("epoch"), digest.OfGroup("shares", digest.OfID("account")))
 )
@@ -66,6 +73,7 @@ func Shapes() []*digest.Shape {
 		receiptBodyShape, admissionKeyShape, componentShape, eventPayloadShape, eventShape, eventContentShape,
 		canonicalProjectionShape, projectionShape, windowShape, executionShape, executionInputShape, executionRefShape,
 		dependencyShape, commandShape, resultShape, effectRootShape, effectGenerationShape, logicalEffectShape,
-		outboundCommandShape, effectShape, linkShape, shareSetShape,
+		outboundCommandShape, effectShape, linkShape, packDefinitionShape, packPayloadShape, orderingContractShape,
+		shareSetShape,
 	}
 }

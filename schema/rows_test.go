@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/facts/inbound"
 	"connectorcore/facts/serving"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
@@ -305,7 +306,7 @@ func TestWhatNamesNothingIsNeverBound(t *testing.T) {
 }
 
 func TestADeadlineIsStoredAsItIsOrRefused(t *testing.T) {
-	var r facts.ExecutionDependency
+	var r inbound.ExecutionDependency
 	deadline := schema.ExecutionDependencies.Fields(&r)[3].(driver.Valuer)
 	r.Deadline = time.Date(2031, 2, 3, 4, 5, 6, 7_001, time.UTC)
 	if value, err := deadline.Value(); err == nil {

@@ -39,6 +39,7 @@ var settings = []setting{
 	{checkConstraints, "1", "without it a CHECK is accepted and not created"},
 	{"innodb_lock_wait_timeout", "5", "a lock wait must end well before the driver gives the connection up"},
 	{"tidb_idle_transaction_timeout", "15", "a stalled process would hold an account's gate"},
+	{"sql_select_limit", "18446744073709551615", "with a limit a lock of several guards returns some of them and no error, and a head reads as ended"},
 	{"time_zone", "+00:00", "stored times are UTC"},
 	{"autocommit", "1", "a statement outside a transaction would open one"},
 }

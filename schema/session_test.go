@@ -33,6 +33,7 @@ var otherwise = map[string][2]string{
 	"tidb_foreign_key_check_in_shared_lock":      {"1", "1"},
 	"tidb_enable_noop_functions":                 {"'ON'", "ON"},
 	"tidb_idle_transaction_timeout":              {"0", "0"},
+	"sql_select_limit":                           {"5", "5"}, // not fewer, or the reading back would be cut itself
 }
 
 // withParams is the administrator's DSN for a database with session variables set by hand.

@@ -178,3 +178,17 @@ func ShareSet(epoch facts.EpochID, accounts []facts.AccountID) Preimage {
 	}
 	return preimage("epoch-shares", name(epoch), list(shares))
 }
+
+// PackDefinition is the preimage of a definition of a pack.
+func PackDefinition(d facts.PackDefinition, canonical []byte) Preimage {
+	return preimage("pack-definition", words(d.Kind.String()), words(d.ID.String()), words(d.Version.String()), opaque(canonical))
+}
+
+// PackPayload is the preimage of a pack, its definitions given in ascending order.
+func PackPayload(pack []byte, definitions []facts.DigestedDefinition) Preimage {
+	items := make([]string, len(definitions))
+	for i, d := range definitions {
+		items[i] = words(d.Kind.String()) + words(d.ID.String()) + words(d.Version.String()) + sum(d.Digest)
+	}
+	return preimage("pack-payload", opaque(pack), list(items))
+}

@@ -61,7 +61,8 @@ func judge(t fatal, in inputs) []verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgeServing(t, in))
+	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgePack(t, author, in),
+		judgeServing(t, in))
 }
 
 func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
@@ -142,6 +143,21 @@ func judgeOutbound(t fatal, author facts.Author, in inputs) []verdict {
 		both("outbound-command", author.OutboundCommand(idempotency), OutboundCommand(idempotency)),
 		both("remote-effect", author.Effect(outbound), Single("remote-effect", outbound)),
 		both("remote-link", author.Link(effect, remote, owner), Link(effect, remote, owner)),
+	}
+}
+
+func judgePack(t fatal, author facts.Author, in inputs) []verdict {
+	id, version := key[facts.DefinitionID](t, in.texts[0]), key[facts.DefinitionVersion](t, in.texts[1])
+	var definitions []facts.DigestedDefinition
+	for i, kind := range []facts.BindingKind{facts.CalloutProfile, facts.FieldMapping, facts.InboundRoute} {
+		definitions = append(definitions, facts.DigestedDefinition{
+			PackDefinition: facts.PackDefinition{Kind: kind, ID: id, Version: version}, Digest: in.digests[i]})
+	}
+	first := definitions[0].PackDefinition
+	return []verdict{
+		{shape: "pack-definition", first: author.PackDefinition(first, in.content), model: PackDefinition(first, in.content)},
+		{shape: "pack-payload", first: author.PackPayload(in.content, definitions), model: PackPayload(in.content, definitions)},
+		{shape: "ordering-contract", first: author.OrderingContract(in.content), model: Content("ordering-contract", in.content)},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -106,7 +107,7 @@ func TestWritesOfAnotherGoroutineAreNotCommittedByHalf(t *testing.T) {
 		if err != nil {
 			return false, err
 		}
-		loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
+		loaded, err := Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{g.permit})
 		if err != nil {
 			return false, err
 		}
@@ -170,12 +171,12 @@ func TestR02FactBearsNoOthersGuard(t *testing.T) {
 		if _, err := Lock(tx, schema.LinkHeads, []facts.LinkKey{{Account: fresh.Account, Subject: fresh.ID}}); err != nil {
 			return false, err
 		}
-		loaded, err := Load(tx, schema.RemoteLinks, []facts.RemoteLink{fresh})
+		loaded, err := Load(tx, schema.RemoteLinks, []outbound.RemoteLink{fresh})
 		if err != nil {
 			return false, err
 		}
-		return true, tx.Apply(Born(loaded, schema.LinkHeads, func(f facts.RemoteLink) facts.LinkHead {
-			return facts.LinkHead{Account: ended.Account, Link: ended.Subject, RemoteIdentity: f.RemoteIdentity, OwnerSlot: f.OwnerSlot}
+		return true, tx.Apply(Born(loaded, schema.LinkHeads, func(f outbound.RemoteLink) outbound.LinkHead {
+			return outbound.LinkHead{Account: ended.Account, Link: ended.Subject, RemoteIdentity: f.RemoteIdentity, OwnerSlot: f.OwnerSlot}
 		}))
 	})
 	if !errors.HasAssertionFailure(err) || !strings.Contains(err.Error(), "another's guard") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -111,7 +112,7 @@ func TestConnectionThatDidNotRollBackIsNeverUsedAgain(t *testing.T) {
 		if _, err := Lock(tx, schema.EffectHeads, []facts.EffectKey{g.effect}); err != nil {
 			return false, err
 		}
-		loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
+		loaded, err := Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{g.permit})
 		if err != nil {
 			return false, err
 		}

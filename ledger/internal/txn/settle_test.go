@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
 
@@ -33,7 +34,7 @@ func TestR05RefusalOfARerunThatHeldNoGuardStaysUnknown(t *testing.T) {
 			if runs > 1 {
 				return false, refusal
 			}
-			loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{permit})
+			loaded, err := Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{permit})
 			if err != nil {
 				return false, err
 			}

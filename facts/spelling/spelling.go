@@ -1,4 +1,6 @@
-package facts
+// Package spelling says which texts are spelled in the one way that names something: a canonical key, a plain
+// integer. It is pure and knows no kind of key; the room facts makes refusals of its faults.
+package spelling
 
 import (
 	"fmt"
@@ -8,32 +10,36 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// keyFault is why a text is no key: the rule, the first byte that breaks it, and what its author can do.
-type keyFault struct {
-	rule   string
-	offset int
-	advice string
+// Fault is why a text is no key: the rule, the first byte that breaks it, and what its author can do.
+type Fault struct {
+	Rule   string
+	Offset int
+	Advice string
 }
 
-func (f *keyFault) String() string {
-	return fmt.Sprintf("at byte %d: %s; %s", f.offset, f.rule, f.advice)
+// String is the fault as a clause: at byte N: RULE; ADVICE.
+func (f *Fault) String() string {
+	return fmt.Sprintf("at byte %d: %s; %s", f.Offset, f.Rule, f.Advice)
 }
+
+// MaxBytes is the greatest length of a canonical text. The least is 1.
+const MaxBytes = 512
 
 const explicitPack = "correct it at its source, or let the pack canonicalise it explicitly"
 
-// canonicalFault finds the first rule that the text breaks, nil if none. The rules are tried in the order below.
+// Canonical finds the first rule that the text breaks, nil if none. The rules are tried in the order below.
 //
 // INVARIANT: what is accepted once is accepted by every later version of Unicode. That is why a character which is
 // not assigned yet is refused: only an assigned one keeps its normal form for ever, and a stored key must never
 // become a wrong one because the library was upgraded.
-func canonicalFault(text string) *keyFault {
+func Canonical(text string) *Fault {
 	if text == "" {
-		return &keyFault{"it is empty", 0, "leave it out where it is optional, and name it where it is not"}
+		return &Fault{"it is empty", 0, "leave it out where it is optional, and name it where it is not"}
 	}
-	if len(text) > KeyMaxBytes {
-		return &keyFault{
-			fmt.Sprintf("it is %d bytes long and may be %d", len(text), KeyMaxBytes),
-			KeyMaxBytes, "choose a shorter key; it is never cut",
+	if len(text) > MaxBytes {
+		return &Fault{
+			fmt.Sprintf("it is %d bytes long and may be %d", len(text), MaxBytes),
+			MaxBytes, "choose a shorter key; it is never cut",
 		}
 	}
 	for offset := 0; offset < len(text); {
@@ -43,26 +49,26 @@ func canonicalFault(text string) *keyFault {
 		}
 		offset += size
 	}
-	if first, _ := utf8.DecodeRuneInString(text); isBlank(first) {
+	if first, _ := utf8.DecodeRuneInString(text); IsBlank(first) {
 		return blankFault("begins", first, 0)
 	}
-	if last, size := utf8.DecodeLastRuneInString(text); isBlank(last) {
+	if last, size := utf8.DecodeLastRuneInString(text); IsBlank(last) {
 		return blankFault("ends", last, len(text)-size)
 	}
 	if !norm.NFC.IsNormalString(text) {
-		return &keyFault{"it is not in Unicode normal form C", firstDifference(text, norm.NFC.String(text)), explicitPack}
+		return &Fault{"it is not in Unicode normal form C", firstDifference(text, norm.NFC.String(text)), explicitPack}
 	}
 	return nil
 }
 
-func characterFault(char rune, size, offset int) *keyFault {
+func characterFault(char rune, size, offset int) *Fault {
 	switch {
 	case char == utf8.RuneError && size <= 1:
-		return &keyFault{"it is not valid UTF-8", offset, explicitPack}
+		return &Fault{"it is not valid UTF-8", offset, explicitPack}
 	case unicode.Is(unicode.Cc, char):
-		return &keyFault{fmt.Sprintf("it holds the control character U+%04X", char), offset, explicitPack}
+		return &Fault{fmt.Sprintf("it holds the control character U+%04X", char), offset, explicitPack}
 	case !unicode.In(char, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cf, unicode.Co):
-		return &keyFault{
+		return &Fault{
 			fmt.Sprintf("U+%04X is no assigned character of Unicode %s", char, unicode.Version),
 			offset, explicitPack,
 		}
@@ -70,8 +76,8 @@ func characterFault(char rune, size, offset int) *keyFault {
 	return nil
 }
 
-func blankFault(edge string, char rune, offset int) *keyFault {
-	return &keyFault{fmt.Sprintf("it %s with the blank U+%04X", edge, char), offset, explicitPack}
+func blankFault(edge string, char rune, offset int) *Fault {
+	return &Fault{fmt.Sprintf("it %s with the blank U+%04X", edge, char), offset, explicitPack}
 }
 
 // blanks is the closed list of characters that a reader cannot see at the edge of a key: every White_Space character
@@ -107,10 +113,11 @@ var blanks = &unicode.RangeTable{
 	LatinOffset: 5,
 }
 
-func isBlank(char rune) bool { return unicode.Is(blanks, char) }
+// IsBlank tells whether a reader cannot see a character at the edge of a key.
+func IsBlank(char rune) bool { return unicode.Is(blanks, char) }
 
-// integerFault finds why a number's text is not the one spelling of an integer, nil if it is.
-func integerFault(text string) *keyFault {
+// Integer finds why a number's text is not the one spelling of an integer, nil if it is.
+func Integer(text string) *Fault {
 	const advice = "name it by a plain integer or by a text"
 	digits := text
 	if len(digits) > 0 && digits[0] == '-' {
@@ -118,15 +125,15 @@ func integerFault(text string) *keyFault {
 	}
 	start := len(text) - len(digits)
 	if digits == "" {
-		return &keyFault{"it has no digit", start, advice}
+		return &Fault{"it has no digit", start, advice}
 	}
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
-			return &keyFault{fmt.Sprintf("%q is no digit of a plain integer", digits[i]), start + i, advice}
+			return &Fault{fmt.Sprintf("%q is no digit of a plain integer", digits[i]), start + i, advice}
 		}
 	}
 	if digits[0] == '0' && text != "0" {
-		return &keyFault{"a plain integer has no leading zero and no negative zero", start, advice}
+		return &Fault{"a plain integer has no leading zero and no negative zero", start, advice}
 	}
 	return nil
 }
