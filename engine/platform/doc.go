@@ -1,5 +1,8 @@
-// Package platform is what the daemon stands on beside the store: its configuration, and later the reference owners
-// and the secrets.
+// Package platform is what the daemon stands on beside the store: its configuration, our reference implementation of
+// the seven owners, and the secrets.
 //
-// It reads files, environment and flags and hands out values. It opens no connection and starts nothing.
+// Owners publishes, authorises, rotates and retires generations in the deployment's own database. It writes through
+// transactions of the ledger and reads through readers; it decides nothing about what serves. Secrets resolves a
+// version at the moment of its use and keeps nothing. The configuration reads files, environment and flags. Nothing here
+// starts anything by itself, and the only connection that it opens is to a secret backend, for one request.
 package platform
