@@ -1,12 +1,12 @@
 package facts
 
 // Code is one closed refusal or reason code. The order of the constants is the order of precedence; it may change,
-// the text of a code may not.
+// the text of a code may not. The zero Code is none of them, so that a Refusal that nobody filled in says nothing.
 type Code uint16
 
 // The process does not start.
 const (
-	ConfigurationInvalid Code = iota
+	ConfigurationInvalid Code = iota + 1
 	StoreUnreachable
 	StoreTooOld
 	StoreSessionUnsafe
@@ -34,6 +34,8 @@ const (
 	ProfileUnsupported
 	ProfileNotAuthored
 	ProfilesDiffer
+	GenerationMalformed
+	SecretUnusable
 
 	// An item is refused under its locks, in this order.
 	NotServing
@@ -58,6 +60,8 @@ const (
 	BarrierReceiptDiffers
 	OwnerUnavailable
 	OwnerDisagrees
+	PublicationBarred
+	GenerationReferenced
 	PredecessorOpen
 	PredecessorHadEffect
 	RepeatNotAllowed
@@ -95,5 +99,5 @@ const (
 	EffectUnresolvable
 	EffectReferenceGone
 
-	codes // how many there are
+	codes // one past the last
 )

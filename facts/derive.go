@@ -32,6 +32,9 @@ func idOf[I AnyID](sum Digest) I {
 	return I(id)
 }
 
+// DeriveID gives the id that a digest names, for shapes that a room above this one declares.
+func DeriveID[I AnyID](sum Digest) Derived[I] { return derived[I](sum) }
+
 func derived[I AnyID](sum Digest) Derived[I] { return Derived[I]{ID: idOf[I](sum), Digest: sum} }
 
 // begin starts a preimage. An absent Author authors nothing.

@@ -8,6 +8,8 @@ type (
 	credentialGenerationKind struct{}
 	barrierSetKind           struct{}
 	activationAttemptKind    struct{}
+	ownerBarrierKind         struct{}
+	bindingKind              struct{}
 	receiptKind              struct{}
 	componentKind            struct{}
 	eventKind                struct{}
@@ -36,6 +38,8 @@ type (
 	CredentialGenerationID = ID[credentialGenerationKind]
 	BarrierSetID           = ID[barrierSetKind]
 	ActivationAttemptID    = ID[activationAttemptKind]
+	OwnerBarrierID         = ID[ownerBarrierKind]
+	BindingID              = ID[bindingKind] // one Catalog binding in one epoch
 	ReceiptID              = ID[receiptKind]
 	ComponentID            = ID[componentKind]
 	EventID                = ID[eventKind]

@@ -20,6 +20,16 @@ type (
 	packGenerationKind       struct{}
 	serviceConfigurationKind struct{}
 	ownerKind                struct{}
+	organizationKind         struct{}
+	installationKind         struct{}
+	workloadKind             struct{}
+	lineageKind              struct{}
+	packNameKind             struct{}
+	packInstallationKind     struct{}
+	credentialIdentityKind   struct{}
+	providerScopeKind        struct{}
+	secretVersionKind        struct{}
+	protocolKind             struct{}
 )
 
 func (transportKeyKind) noun() string         { return "transport key" }
@@ -40,6 +50,16 @@ func (definitionVersionKind) noun() string    { return "definition version" }
 func (packGenerationKind) noun() string       { return "pack generation" }
 func (serviceConfigurationKind) noun() string { return "service configuration generation" }
 func (ownerKind) noun() string                { return "owner" }
+func (organizationKind) noun() string         { return "organization" }
+func (installationKind) noun() string         { return "application installation" }
+func (workloadKind) noun() string             { return "workload" }
+func (lineageKind) noun() string              { return "lineage" }
+func (packNameKind) noun() string             { return "pack name" }
+func (packInstallationKind) noun() string     { return "pack installation" }
+func (credentialIdentityKind) noun() string   { return "credential identity" }
+func (providerScopeKind) noun() string        { return "provider scope" }
+func (secretVersionKind) noun() string        { return "secret version" }
+func (protocolKind) noun() string             { return "protocol" }
 
 // The keys and locators that outside authors choose. Names that end in ID are opaque: an owner minted them, and we
 // only store and compare them.
@@ -62,4 +82,14 @@ type (
 	PackGenerationID               = Key[packGenerationKind]       // opaque storage id of an installed pack
 	ServiceConfigurationGeneration = Key[serviceConfigurationKind] // opaque id of the frozen tenant configuration
 	OwnerName                      = Key[ownerKind]                // an outside owner, in receipts
+	Organization                   = Key[organizationKind]         // who owns the installation
+	ApplicationInstallation        = Key[installationKind]         // one installed application
+	Workload                       = Key[workloadKind]             // what may use the bindings
+	Lineage                        = Key[lineageKind]              // the line of a catalog's revisions
+	PackName                       = Key[packNameKind]             // the pack that owns a definition
+	PackInstallationID             = Key[packInstallationKind]     // opaque id of a pack's installation
+	CredentialIdentity             = Key[credentialIdentityKind]   // what stays the same when a credential is rotated
+	ProviderScope                  = Key[providerScopeKind]        // the provider and realm for which a credential is good
+	SecretVersion                  = Key[secretVersionKind]        // one immutable version at a secret backend
+	Protocol                       = Key[protocolKind]             // the exact format of bytes that an owner hands out
 )

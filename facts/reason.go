@@ -131,8 +131,8 @@ func Remedies() []Remedy {
 // Reasons is the whole table. Its order is the order of precedence: where an item could be refused by several
 // codes, the first of them is the answer.
 func Reasons() []Reason {
-	all := make([]Reason, 0, codes)
-	for code := Code(0); code < codes; code++ {
+	all := make([]Reason, 0, codes-1)
+	for code := Code(1); code < codes; code++ {
 		all = append(all, code.Reason())
 	}
 	return all
@@ -140,7 +140,7 @@ func Reasons() []Reason {
 
 // Reason is the code's row of the table. An undeclared Code is our own bug and reads as an unnamed row.
 func (c Code) Reason() Reason {
-	if c >= codes {
+	if c == 0 || c >= codes {
 		return Reason{Code: c, Text: "undeclared_code", Meaning: "a code outside the closed table was used"}
 	}
 	reason := reasons[c]
@@ -163,12 +163,12 @@ func (c Code) Precedes(other Code) bool { return c < other }
 
 // ParseCode reads a code's stable text.
 func ParseCode(text string) (Code, error) {
-	for code := Code(0); code < codes; code++ {
+	for code := Code(1); code < codes; code++ {
 		if reasons[code].Text == text {
 			return code, nil
 		}
 	}
-	return codes, errors.Newf("reason code %q: no row of the table has it; docs/refusals.md lists all", text)
+	return 0, errors.Newf("reason code %q: no row of the table has it; docs/refusals.md lists all", text)
 }
 
 func word(index int, words ...string) string {

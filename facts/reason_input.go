@@ -60,4 +60,10 @@ var inputReasons = map[Code]Reason{
 	ProfilesDiffer: {Text: "profiles_differ", Owner: Operator, Alert: 0,
 		Evidence: OfFact, Subjects: about(InputSubject, EpochSubject), Remedies: allow(CorrectGeneration),
 		Meaning: "two digests of different profiles cannot be compared"},
+	GenerationMalformed: {Text: "generation_malformed", Owner: ConfigurationOwner, Alert: NoAlert,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectGeneration),
+		Meaning: "a generation or a candidate is incomplete, names something twice, or contradicts itself"},
+	SecretUnusable: {Text: "secret_unusable", Owner: CredentialAuthority, Alert: 0,
+		Evidence: OfFact, Subjects: about(InputSubject, CredentialSubject), Remedies: allow(CorrectGeneration),
+		Meaning: "the exact secret version does not exist, is empty, or cannot be decoded, and no other stands in for it"},
 }

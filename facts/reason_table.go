@@ -5,7 +5,7 @@ import "time"
 // everySubject is each kind that has rows.
 var everySubject = []SubjectKind{
 	AccountSubject, EpochSubject, CredentialSubject, BarrierSubject, WindowSubject, ExecutionSubject,
-	DependencySubject, EffectSubject, PermitSubject, LinkSubject,
+	DependencySubject, EffectSubject, PermitSubject, LinkSubject, OwnerSubject,
 }
 
 // quarantineReasons set a subject aside for good. Its facts stay as they are.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestEveryCodeHasExactlyOneRow(t *testing.T) {
-	for code := Code(0); code < codes; code++ {
+	for code := Code(1); code < codes; code++ {
 		rows := 0
 		for _, tables := range reasonTables {
 			for _, table := range tables {
@@ -24,6 +24,19 @@ func TestEveryCodeHasExactlyOneRow(t *testing.T) {
 		if rows != 1 {
 			t.Errorf("code %d (%s) stands in %d tables, want 1", code, code, rows)
 		}
+	}
+}
+
+func TestZeroCodeIsNoCode(t *testing.T) {
+	var blank Refusal
+	if blank.Code.String() != "undeclared_code" || len(blank.Code.Reason().Remedies) != 0 {
+		t.Errorf("a blank refusal says %q", blank.Error())
+	}
+	if code, err := ParseCode(""); err == nil {
+		t.Errorf("no text was read as code %d", code)
+	}
+	if all := Reasons(); all[0].Code != ConfigurationInvalid || len(all) != int(codes)-1 {
+		t.Errorf("the table has %d rows and begins with %s", len(all), all[0].Code)
 	}
 }
 
@@ -76,6 +89,7 @@ func TestEvidenceBindsTheSubjectsOwnKey(t *testing.T) {
 		WindowSubject: OfWindow(WindowKey{account, Mint[WindowID]()}), ExecutionSubject: OfExecution(ExecutionKey{account, Mint[ExecutionID]()}),
 		DependencySubject: OfDependency(DependencyKey{account, Mint[DependencyID]()}), EffectSubject: OfEffect(EffectKey{account, Mint[EffectID]()}),
 		PermitSubject: OfPermit(key), LinkSubject: OfLink(LinkKey{account, Mint[LinkID]()}),
+		OwnerSubject: OfOwner("catalog", Mint[OwnerBarrierID]()), GenerationSubject: OfGeneration("catalog view 1", Digest{1}),
 		InputSubject: OfInput("field data.id"), StoreSubject: OfStore("table receipt"),
 	}
 	for _, reason := range Reasons() {

@@ -24,6 +24,8 @@ const (
 	EffectSubject
 	PermitSubject
 	LinkSubject
+	OwnerSubject
+	GenerationSubject
 	subjectKinds
 )
 
@@ -48,6 +50,8 @@ var subjectRows = [subjectKinds]subjectRow{
 	EffectSubject:     headed("effect", "remote_effect", "effect_id"),
 	PermitSubject:     headed("permit", "dispatch_permit", "permit_id"),
 	LinkSubject:       headed("link", "remote_link", "link_id"),
+	OwnerSubject:      guarded("owner", "owner_publication_barrier", "barrier_id"),
+	GenerationSubject: {noun: "generation", fact: "owner_generation", columns: []string{"generation_digest"}},
 }
 
 func guarded(noun, fact, id string) subjectRow {
@@ -121,6 +125,16 @@ func OfPermit(key PermitKey) Subject { return headSubject(PermitSubject, key) }
 
 // OfLink is a remote link.
 func OfLink(key LinkKey) Subject { return headSubject(LinkSubject, key) }
+
+// OfOwner is the publication barrier of a named owner in a scope.
+func OfOwner(owner string, barrier OwnerBarrierID) Subject {
+	return Subject{kind: OwnerSubject, keys: []driver.Valuer{barrier}, words: []string{owner, barrier.String()}}
+}
+
+// OfGeneration is an owner's exact generation, shown by its own name.
+func OfGeneration(name string, generation Digest) Subject {
+	return Subject{kind: GenerationSubject, keys: []driver.Valuer{generation}, words: []string{name}}
+}
 
 // Kind is what the subject is.
 func (s Subject) Kind() SubjectKind { return s.kind }

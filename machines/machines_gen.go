@@ -20,6 +20,7 @@ const (
 	DispatchPermit                   Machine = 10
 	RemoteLink                       Machine = 11
 	CutoverDecision                  Machine = 12
+	OwnerPublicationBarrier          Machine = 13
 )
 
 // AccountServingGateState is a state of AccountServingGate. The zero value is no state.
@@ -978,6 +979,87 @@ func (e CutoverDecisionEdge) Value() (driver.Value, error) {
 	return CutoverDecision.edgeValue(uint8(e))
 }
 
+// OwnerPublicationBarrierState is a state of OwnerPublicationBarrier. The zero value is no state.
+type OwnerPublicationBarrierState uint8
+
+const (
+	OwnerPublicationBarrierOpen OwnerPublicationBarrierState = 1
+	OwnerPublicationBarrierHeld OwnerPublicationBarrierState = 2
+)
+
+func (OwnerPublicationBarrierState) state() {}
+
+// Machine is OwnerPublicationBarrier.
+func (s OwnerPublicationBarrierState) Machine() Machine { return OwnerPublicationBarrier }
+
+// String is the state's name in the spec.
+func (s OwnerPublicationBarrierState) String() string {
+	return OwnerPublicationBarrier.stateName(uint8(s))
+}
+
+// Valid tells whether s is a state of the machine.
+func (s OwnerPublicationBarrierState) Valid() bool { return s >= 1 && s <= 2 }
+
+// Terminal tells whether no edge leaves s.
+func (s OwnerPublicationBarrierState) Terminal() bool {
+	return OwnerPublicationBarrier.TerminalState(s.String())
+}
+
+// Value is the state as it is stored.
+func (s OwnerPublicationBarrierState) Value() (driver.Value, error) {
+	return OwnerPublicationBarrier.stateValue(uint8(s))
+}
+
+// Scan reads a stored state and refuses any other bytes.
+func (s *OwnerPublicationBarrierState) Scan(source any) error {
+	n, err := OwnerPublicationBarrier.scanState(source)
+	*s = OwnerPublicationBarrierState(n)
+	return err
+}
+
+// OwnerPublicationBarrierEdge is an edge of OwnerPublicationBarrier. The zero value is no edge.
+type OwnerPublicationBarrierEdge uint8
+
+const (
+	// open -> held
+	OwnerPublicationBarrierHold OwnerPublicationBarrierEdge = 1
+	// held -> open
+	OwnerPublicationBarrierRelease OwnerPublicationBarrierEdge = 2
+)
+
+func (OwnerPublicationBarrierEdge) edge() {}
+
+// Machine is OwnerPublicationBarrier.
+func (e OwnerPublicationBarrierEdge) Machine() Machine { return OwnerPublicationBarrier }
+
+// String is the edge's name in tables.txt.
+func (e OwnerPublicationBarrierEdge) String() string {
+	return OwnerPublicationBarrier.edgeName(uint8(e))
+}
+
+// Valid tells whether e is an edge of the machine.
+func (e OwnerPublicationBarrierEdge) Valid() bool { return e >= 1 && e <= 2 }
+
+// Proof is what the edge demands.
+func (e OwnerPublicationBarrierEdge) Proof() Proof {
+	return OwnerPublicationBarrier.transition(uint8(e)).Proof
+}
+
+// From is the state that the edge leaves.
+func (e OwnerPublicationBarrierEdge) From() OwnerPublicationBarrierState {
+	return OwnerPublicationBarrierState(OwnerPublicationBarrier.stateNumber(OwnerPublicationBarrier.transition(uint8(e)).From))
+}
+
+// To is the state that the edge enters.
+func (e OwnerPublicationBarrierEdge) To() OwnerPublicationBarrierState {
+	return OwnerPublicationBarrierState(OwnerPublicationBarrier.stateNumber(OwnerPublicationBarrier.transition(uint8(e)).To))
+}
+
+// Value is the edge as it is stored.
+func (e OwnerPublicationBarrierEdge) Value() (driver.Value, error) {
+	return OwnerPublicationBarrier.edgeValue(uint8(e))
+}
+
 var definitions = [...]definition{
 	{
 		name:    "AccountServingGate",
@@ -1139,6 +1221,16 @@ var definitions = [...]definition{
 			{"commit_restore", "restoring_v1", "v1_restored", "restore_completed"},
 		},
 	},
+	{
+		name:    "OwnerPublicationBarrier",
+		outside: false,
+		states:  []string{"open", "held"},
+		starts:  []string{"open"},
+		transitions: []Transition{
+			{"hold", "open", "held", "activation_attempt_asked"},
+			{"release", "held", "open", "fenced_release"},
+		},
+	},
 }
 
 var proofs = map[Proof]string{
@@ -1192,4 +1284,6 @@ var proofs = map[Proof]string{
 	"authorized_retirement":                "An authorised retirement of this link.",
 	"activation_chosen":                    "The activation branch won the one durable decision.",
 	"restore_chosen":                       "The restore branch won the one durable decision.",
+	"activation_attempt_asked":             "The activation attempt that asked, with the fence of its coordinator.",
+	"fenced_release":                       "An explicit release for the holding attempt, by a coordinator that is not stale.",
 }

@@ -26,4 +26,6 @@ var ledgerChecks = map[machines.Machine]string{
 		"('granted', 'begin_send', 'sending'), ('granted', 'abandon_isolated', 'abandoned'), ('granted', 'abandon_revoked', 'abandoned'), ('sending', 'settle', 'returned'), ('sending', 'abandon_sending', 'abandoned'))",
 	machines.RemoteLink: "(from_state, edge, to_state) IN (" +
 		"('active', 'retire', 'retired'))",
+	machines.OwnerPublicationBarrier: "(from_state, edge, to_state) IN (" +
+		"('open', 'hold', 'held'), ('held', 'release', 'open'))",
 }

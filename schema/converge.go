@@ -25,6 +25,10 @@ func Converge(ctx context.Context, dsn DSN) (applied []Step, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return converge(ctx, dsn, steps)
+}
+
+func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err error) {
 	if err := found(ctx, dsn); err != nil {
 		return nil, err
 	}
@@ -55,34 +59,43 @@ func Converge(ctx context.Context, dsn DSN) (applied []Step, err error) {
 // found checks the server and the session before anything is changed, then makes the database and lets CHECK
 // constraints exist: without that variable TiDB takes the declaration and creates none of them.
 func found(ctx context.Context, dsn DSN) (err error) {
-	config, err := dsn.config()
+	db, err := early(ctx, dsn, func(c *mysql.Config) { c.DBName = "" }) // it may not exist yet
 	if err != nil {
 		return err
 	}
-	database := config.DBName
-	if len(database) > maxDatabaseName {
-		return errors.Newf("database name %q is longer than %d characters, which its roles' names need", database, maxDatabaseName)
-	}
-	config.DBName = ""
-	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return slices.Contains(globalOnly, s.name) })
-	connector, err := open(config, RoleMigration, demanded)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
-	if err := CheckServer(ctx, db); err != nil {
-		return err
-	}
 	for _, statement := range []string{
-		"SET GLOBAL tidb_enable_check_constraint = ON",
-		fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s`", database),
+		"SET GLOBAL " + checkConstraints + " = ON",
+		fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s`", dsn.Database()),
 	} {
 		if err := execute(ctx, db, statement); err != nil {
-			return errors.Wrapf(err, "preparing database %s at %s", database, config.Addr)
+			return errors.Wrapf(err, "preparing store %s", dsn)
 		}
 	}
 	return nil
+}
+
+// early is a pool of the migration role on a checked server on which CHECK constraints may still be off.
+func early(ctx context.Context, dsn DSN, change func(*mysql.Config)) (*sql.DB, error) {
+	config, err := dsn.config()
+	if err != nil {
+		return nil, err
+	}
+	change(config)
+	demanded := slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return s.name == checkConstraints })
+	connector, err := open(config, RoleMigration, demanded)
+	if err != nil {
+		return nil, err
+	}
+	connector.database = dsn.Database() // for what it says of a refused login
+	db := sql.OpenDB(connector)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.CombineErrors(err, db.Close())
+	}
+	if err := CheckServer(ctx, db); err != nil {
+		return nil, errors.CombineErrors(err, db.Close())
+	}
+	return db, nil
 }
 
 // pendingSteps compares what the database remembers with what this binary has.
@@ -140,7 +153,7 @@ func Pending(ctx context.Context, dsn DSN) (pending []Step, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := Connect(ctx, dsn, RoleMigration)
+	db, err := early(ctx, dsn, func(*mysql.Config) {})
 	if errors.Is(err, ErrNoDatabase) {
 		return steps, nil
 	}
@@ -148,9 +161,6 @@ func Pending(ctx context.Context, dsn DSN) (pending []Step, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
-	if err := CheckServer(ctx, db); err != nil {
-		return nil, err
-	}
 	tables, err := column(ctx, db, "SHOW TABLES LIKE 'schema\\_step'")
 	if err != nil || len(tables) == 0 {
 		return steps, errors.Wrap(err, "the table of steps")

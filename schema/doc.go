@@ -9,3 +9,4 @@
 package schema
 
 //go:generate go run ./internal/steps
+//go:generate go run ./internal/schemadoc -out ../docs/schema.md

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 
 	"connectorcore/facts"
+	"connectorcore/facts/inbound"
 	"connectorcore/machines"
 )
 
@@ -120,16 +121,16 @@ var inboundTables = []*Table{
 
 // Rows of the inbound side.
 var (
-	ProjectionWindows = Rows[facts.ProjectionWindow]{windowFact, func(r *facts.ProjectionWindow) []any {
+	ProjectionWindows = Rows[inbound.ProjectionWindow]{windowFact, func(r *inbound.ProjectionWindow) []any {
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Grouping}
 	}}
-	Executions = Rows[facts.Execution]{executionFact, func(r *facts.Execution) []any {
+	Executions = Rows[inbound.Execution]{executionFact, func(r *inbound.Execution) []any {
 		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch}
 	}}
-	ExecutionDependencies = Rows[facts.ExecutionDependency]{dependencyFact, func(r *facts.ExecutionDependency) []any {
+	ExecutionDependencies = Rows[inbound.ExecutionDependency]{dependencyFact, func(r *inbound.ExecutionDependency) []any {
 		return []any{&r.ID, &r.Account, &r.Execution, instant{&r.Deadline}}
 	}}
-	ApplicationResults = Rows[facts.ApplicationResult]{resultFact, func(r *facts.ApplicationResult) []any {
+	ApplicationResults = Rows[inbound.ApplicationResult]{resultFact, func(r *inbound.ApplicationResult) []any {
 		return []any{&r.Command, &r.Account, &r.Execution, &r.ExecutionRef, &r.Outcome, &r.Result}
 	}}
 )
@@ -137,16 +138,16 @@ var (
 // Heads of the inbound side.
 var (
 	WindowHeads = heads(machines.ProjectionWindowOpen, machines.ProjectionWindowSeal, windowHead, windowLedger,
-		func(g *facts.WindowHead) (*facts.AccountID, *facts.WindowID) { return &g.Account, &g.Window },
-		func(g *facts.WindowHead) []any { return []any{&g.Grouping} })
+		func(g *inbound.WindowHead) (*facts.AccountID, *facts.WindowID) { return &g.Account, &g.Window },
+		func(g *inbound.WindowHead) []any { return []any{&g.Grouping} })
 	ExecutionHeads = heads(machines.ExecutionReady, machines.ExecutionWait, executionHead, executionLedger,
-		func(g *facts.ExecutionHead) (*facts.AccountID, *facts.ExecutionID) { return &g.Account, &g.Execution },
-		func(g *facts.ExecutionHead) []any { return []any{&g.Projection} })
+		func(g *inbound.ExecutionHead) (*facts.AccountID, *facts.ExecutionID) { return &g.Account, &g.Execution },
+		func(g *inbound.ExecutionHead) []any { return []any{&g.Projection} })
 	DependencyHeads = heads(machines.ExecutionDependencyWaiting, machines.ExecutionDependencySatisfy, dependencyHead, dependencyLedger,
-		func(g *facts.DependencyHead) (*facts.AccountID, *facts.DependencyID) {
+		func(g *inbound.DependencyHead) (*facts.AccountID, *facts.DependencyID) {
 			return &g.Account, &g.Dependency
 		},
-		func(g *facts.DependencyHead) []any { return []any{&g.Execution} })
+		func(g *inbound.DependencyHead) []any { return []any{&g.Execution} })
 )
 
 // instant stores a time in the database's own precision and refuses one that would be rounded: a deadline that

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 )
 
@@ -109,13 +110,13 @@ var outboundTables = []*Table{
 
 // Rows of the outbound side.
 var (
-	RemoteEffects = Rows[facts.RemoteEffect]{effectFact, func(r *facts.RemoteEffect) []any {
+	RemoteEffects = Rows[outbound.RemoteEffect]{effectFact, func(r *outbound.RemoteEffect) []any {
 		return []any{&r.ID, &r.Account, &r.Command, &r.LogicalEffect}
 	}}
-	DispatchPermits = Rows[facts.DispatchPermit]{permitFact, func(r *facts.DispatchPermit) []any {
+	DispatchPermits = Rows[outbound.DispatchPermit]{permitFact, func(r *outbound.DispatchPermit) []any {
 		return []any{&r.ID, &r.Account, &r.Effect, &r.Attempt, &r.Holder, &r.Generation, &r.GateFence, &r.CredentialFence}
 	}}
-	RemoteLinks = Rows[facts.RemoteLink]{linkFact, func(r *facts.RemoteLink) []any {
+	RemoteLinks = Rows[outbound.RemoteLink]{linkFact, func(r *outbound.RemoteLink) []any {
 		return []any{&r.ID, &r.Account, &r.RemoteIdentity, &r.OwnerSlot}
 	}}
 )
@@ -123,12 +124,12 @@ var (
 // Heads of the outbound side.
 var (
 	EffectHeads = heads(machines.RemoteEffectPrepared, machines.RemoteEffectDispatch, effectHead, effectLedger,
-		func(g *facts.EffectHead) (*facts.AccountID, *facts.EffectID) { return &g.Account, &g.Effect },
-		func(*facts.EffectHead) []any { return nil })
+		func(g *outbound.EffectHead) (*facts.AccountID, *facts.EffectID) { return &g.Account, &g.Effect },
+		func(*outbound.EffectHead) []any { return nil })
 	PermitHeads = heads(machines.DispatchPermitGranted, machines.DispatchPermitBeginSend, permitHead, permitLedger,
-		func(g *facts.PermitHead) (*facts.AccountID, *facts.PermitID) { return &g.Account, &g.Permit },
-		func(*facts.PermitHead) []any { return nil })
+		func(g *outbound.PermitHead) (*facts.AccountID, *facts.PermitID) { return &g.Account, &g.Permit },
+		func(*outbound.PermitHead) []any { return nil })
 	LinkHeads = heads(machines.RemoteLinkActive, machines.RemoteLinkRetire, linkHead, linkLedger,
-		func(g *facts.LinkHead) (*facts.AccountID, *facts.LinkID) { return &g.Account, &g.Link },
-		func(g *facts.LinkHead) []any { return []any{&g.RemoteIdentity, &g.OwnerSlot} })
+		func(g *outbound.LinkHead) (*facts.AccountID, *facts.LinkID) { return &g.Account, &g.Link },
+		func(g *outbound.LinkHead) []any { return []any{&g.RemoteIdentity, &g.OwnerSlot} })
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ const (
 	RoleReader Role = "reader"
 )
 
+// RuntimeRoles are the roles that a daemon's login holds.
+func RuntimeRoles() []Role { return slices.Clone(runtimeRoles) }
+
 var runtimeRoles = []Role{RoleLedger, RoleApplication, RoleReader}
 
 // maxDatabaseName leaves room for the longest role suffix in TiDB's 32 characters of a user name.
@@ -32,8 +36,8 @@ const maxDatabaseName = 32 - len("_application")
 
 func (r Role) name(database string) string { return database + "_" + string(r) }
 
-// privileges are what a role may do to a table of a kind, sorted.
-func (r Role) privileges(k Kind) []string {
+// Privileges are what a role may do to a table of a kind, sorted.
+func (r Role) Privileges(k Kind) []string {
 	switch {
 	case r == RoleReader, r == RoleLedger && k == Catalogue:
 		return []string{"SELECT"}
@@ -49,64 +53,137 @@ func (r Role) privileges(k Kind) []string {
 
 // convergeRoles makes the roles and grants what is missing. It takes nothing away: what a role has beyond its
 // declaration is a difference that verify names and a person removes.
-func convergeRoles(ctx context.Context, db *sql.DB, database string) error {
+//
+// One process does it at a time: TiDB fails the second of two grants to one role that run at once, and may go on
+// answering from what it had cached before them.
+func convergeRoles(ctx context.Context, db *sql.DB, database string) (err error) {
+	release, err := lockRoles(ctx, db, database)
+	if err != nil {
+		return errors.Wrapf(err, "the lock on the roles of database %s", database)
+	}
+	defer func() { err = errors.CombineErrors(err, release()) }()
 	for _, r := range runtimeRoles {
-		if err := execute(ctx, db, fmt.Sprintf("CREATE ROLE IF NOT EXISTS '%s'", r.name(database))); err != nil {
-			return errors.Wrapf(err, "role %s", r.name(database))
-		}
-		granted, err := grantsOf(ctx, db, r.name(database), database)
-		if err != nil {
+		if err := convergeRole(ctx, db, database, r); err != nil {
 			return err
-		}
-		for _, t := range tables {
-			want := r.privileges(t.Kind)
-			if len(want) == 0 || slices.Equal(granted[t.Name], want) {
-				continue
-			}
-			statement := fmt.Sprintf("GRANT %s ON `%s`.`%s` TO '%s'", strings.Join(want, ", "), database, t.Name, r.name(database))
-			if err := execute(ctx, db, statement); err != nil {
-				return errors.Wrapf(err, "privileges of role %s on %s", r.name(database), t.Name)
-			}
 		}
 	}
 	return nil
 }
 
-// grantsOf are the privileges that a role or user holds directly, by table name; "*" stands for the whole database
-// and "*.*" for everything.
-func grantsOf(ctx context.Context, db *sql.DB, user, database string) (map[string][]string, error) {
-	granted, err := grants(ctx, db, fmt.Sprintf("SHOW GRANTS FOR '%s'", user), database)
-	return granted, errors.Wrapf(err, "the privileges of %s", user)
+func convergeRole(ctx context.Context, db *sql.DB, database string, r Role) error {
+	name := r.name(database)
+	for _, statement := range []string{
+		fmt.Sprintf("CREATE ROLE IF NOT EXISTS '%s'", name),
+		fmt.Sprintf("GRANT USAGE ON *.* TO '%s'", name), // grants nothing; this server now knows what another one did
+	} {
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "role %s", name)
+		}
+	}
+	has, err := grantsOf(ctx, db, name, database)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		want := r.Privileges(t.Kind)
+		if len(want) == 0 || slices.Equal(has.on[t.Name], want) {
+			continue
+		}
+		statement := fmt.Sprintf("GRANT %s ON `%s`.`%s` TO '%s'", strings.Join(want, ", "), database, t.Name, name)
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "privileges of role %s on %s", name, t.Name)
+		}
+	}
+	return nil
 }
 
-func grants(ctx context.Context, db *sql.DB, query, database string) (map[string][]string, error) {
-	lines, err := column(ctx, db, query)
+// lockWait is shorter than the driver's read limit, and is tried again until the context ends.
+const lockWait = 10
+
+// lockRoles takes an advisory lock on a connection of its own, which lets go of it however this process ends. It
+// guards nothing but these grants: a fence or an outbound call never stands on such a lock.
+func lockRoles(ctx context.Context, db *sql.DB, database string) (release func() error, err error) {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	granted := map[string][]string{}
-	for _, line := range lines {
-		rest, ok := strings.CutPrefix(line, "GRANT ")
-		what, target, on := strings.Cut(rest, " ON ")
-		scope, _, to := strings.Cut(target, " TO ")
-		if !ok || !on || !to {
-			continue // a role granted to a role or user
+	name := database + "_roles"
+	for {
+		var taken sql.NullBool
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockWait).Scan(&taken); err != nil {
+			return nil, errors.CombineErrors(err, conn.Close())
 		}
-		scope = strings.ReplaceAll(scope, "`", "")
-		name, ours := strings.CutPrefix(scope, database+".")
-		switch {
-		case what == "USAGE":
-			continue
-		case scope == "*.*":
-			name = scope
-		case !ours:
-			continue
+		if taken.Bool {
+			break
 		}
-		privileges := strings.Split(what, ",")
-		slices.Sort(privileges)
-		granted[name] = privileges
 	}
-	return granted, nil
+	return func() error {
+		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", name)
+		return errors.CombineErrors(err, conn.Close())
+	}, nil
+}
+
+// mayReach tells whether a role may hold privileges on what is not ours: the application has its own schema, and no
+// schema of ours or of the server's is that.
+func (r Role) mayReach(scope string) bool {
+	schema, _, qualified := strings.Cut(scope, ".")
+	return r == RoleApplication && qualified && schema != "*" && !strings.EqualFold(schema, "mysql")
+}
+
+// held is what a role or user holds directly. Privileges are listed by table name for tables of the database; "*"
+// stands for the whole database, "*.*" for everything, and anything else has its schema before it.
+type held struct {
+	on    map[string][]string
+	roles []string
+}
+
+func grantsOf(ctx context.Context, db *sql.DB, user, database string) (held, error) {
+	has, err := grants(ctx, db, fmt.Sprintf("SHOW GRANTS FOR '%s'", user), database)
+	return has, errors.Wrapf(err, "the privileges of %s", user)
+}
+
+func grants(ctx context.Context, db *sql.DB, query, database string) (held, error) {
+	lines, err := column(ctx, db, query)
+	if err != nil {
+		return held{}, err
+	}
+	has := held{on: map[string][]string{}}
+	for _, line := range lines {
+		has.add(line, database)
+	}
+	for _, privileges := range has.on {
+		slices.Sort(privileges)
+	}
+	return has, nil
+}
+
+var (
+	privilegePattern = regexp.MustCompile(`[^,(]+(\([^)]*\))?`) // a name, perhaps with its columns
+	rolePattern      = regexp.MustCompile(`'([^']*)'@'`)
+)
+
+// add reads a line of SHOW GRANTS: "GRANT a,b ON scope TO user", or "GRANT 'role'@'%' TO user". A table has a line
+// more for privileges on single columns.
+func (h *held) add(line, database string) {
+	what, to, _ := strings.Cut(strings.TrimPrefix(line, "GRANT "), " TO ")
+	what, scope, isPrivilege := strings.Cut(what, " ON ")
+	if !isPrivilege {
+		for _, match := range rolePattern.FindAllStringSubmatch(what, -1) {
+			h.roles = append(h.roles, match[1])
+		}
+		return
+	}
+	scope = strings.TrimPrefix(strings.ReplaceAll(scope, "`", ""), database+".")
+	var privileges []string
+	if what != "USAGE" { // which is none
+		privileges = privilegePattern.FindAllString(strings.ReplaceAll(what, "`", ""), -1)
+	}
+	if strings.HasSuffix(to, " WITH GRANT OPTION") {
+		privileges = append(privileges, "GRANT OPTION")
+	}
+	if len(privileges) > 0 {
+		h.on[scope] = append(h.on[scope], privileges...)
+	}
 }
 
 // Admit lets an existing login of the cluster run the daemon: it gets the runtime roles and nothing else, with the
@@ -131,21 +208,26 @@ func Admit(ctx context.Context, db *sql.DB, database, login string) error {
 	return nil
 }
 
-// CheckLogin refuses a runtime login that holds privileges beside its roles: with them it could rewrite history
-// whatever role it takes.
+// CheckLogin refuses a runtime login that holds anything beside the runtime roles of its database: with privileges of
+// its own it could rewrite history whatever role it takes.
 func CheckLogin(ctx context.Context, db *sql.DB) error {
-	var login string
-	if err := db.QueryRowContext(ctx, "SELECT CURRENT_USER()").Scan(&login); err != nil {
+	var login, database string
+	if err := db.QueryRowContext(ctx, "SELECT CURRENT_USER(), DATABASE()").Scan(&login, &database); err != nil {
 		return errors.Wrap(err, "the current login")
 	}
 	at := strings.LastIndexByte(login, '@') // without a name, SHOW GRANTS would add what the active role brings
-	lines, err := column(ctx, db, fmt.Sprintf("SHOW GRANTS FOR '%s'@'%s'", login[:max(at, 0)], login[at+1:]))
+	has, err := grants(ctx, db, fmt.Sprintf("SHOW GRANTS FOR '%s'@'%s'", login[:max(at, 0)], login[at+1:]), database)
 	if err != nil {
 		return errors.Wrapf(err, "the privileges of login %s", login)
 	}
-	for _, line := range lines {
-		if strings.Contains(line, " ON ") && !strings.HasPrefix(line, "GRANT USAGE ON *.* ") {
-			return errors.Newf("login %s holds privileges of its own (%s): use a login that holds only the roles of this database", login, line)
+	const advice = "use a login that holds only the runtime roles of this database"
+	if scopes := sorted(has.on); len(scopes) > 0 {
+		return errors.Newf("login %s holds privileges of its own (%s on %s): %s",
+			login, strings.Join(has.on[scopes[0]], ", "), scopes[0], advice)
+	}
+	for _, name := range has.roles {
+		if !slices.ContainsFunc(runtimeRoles, func(r Role) bool { return r.name(database) == name }) {
+			return errors.Newf("login %s holds role %s: %s", login, name, advice)
 		}
 	}
 	return nil

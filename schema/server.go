@@ -13,9 +13,13 @@ import (
 // minRelease is the oldest TiDB whose pessimistic locks hold: before it, two known bugs let a lock be taken over.
 var minRelease = [3]int{8, 5, 6}
 
-var releasePattern = regexp.MustCompile(`-TiDB-v(\d+)\.(\d+)\.(\d+)`)
+var (
+	releasePattern = regexp.MustCompile(`-TiDB-v(\d+)\.(\d+)\.(\d+)(-.*)?$`)
+	earlyPattern   = regexp.MustCompile(`^-(alpha|beta|rc|pre|dev)`)
+)
 
-// CheckServer refuses a server that is no TiDB, or one older than the protocol needs.
+// CheckServer refuses a server that is no TiDB, or one older than the protocol needs. An early build of the oldest
+// admitted release, such as v8.5.6-alpha, comes before it and is refused; a build with another suffix is that release.
 func CheckServer(ctx context.Context, db *sql.DB) error {
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
@@ -38,7 +42,7 @@ func checkVersion(version string) error {
 			return older(version, got < want)
 		}
 	}
-	return nil
+	return older(version, earlyPattern.MatchString(match[len(minRelease)+1]))
 }
 
 func older(version string, isOlder bool) error {

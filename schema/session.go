@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,8 @@ type setting struct {
 	name, want, why string
 }
 
-// settings are set on each new connection and read back from it: a proxy, a global override or a server upgrade that
-// changes one of them is found before a statement runs (R06).
+// settings are set on each new connection where a session can set them, and read back from it: a proxy, a global
+// override or a server upgrade that changes one of them is found before a statement runs (R06).
 var settings = []setting{
 	{"tidb_txn_mode", "pessimistic", "an optimistic transaction takes no lock, so two writers would both pass a gate"},
 	{"transaction_isolation", "READ-COMMITTED", "under another level a read after the lock returns what was true before it"},
@@ -27,21 +29,27 @@ var settings = []setting{
 	{"tidb_low_resolution_tso", "0", "with it a read may be seconds old"},
 	{"tidb_snapshot", "", "with it every read is from the past"},
 	{"tidb_read_staleness", "0", "with it every read is from the past"},
+	{"tidb_enable_external_ts_read", "0", "with it every read is from the past"},
 	{"sql_mode", "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY",
 		"a lenient session truncates and pads values silently"},
 	{"foreign_key_checks", "1", "the declared reference from an effect to its command would not be kept"},
 	{"tidb_constraint_check_in_place_pessimistic", "1", "a duplicate would be found only at COMMIT and abort the transaction there"},
 	{"tidb_foreign_key_check_in_shared_lock", "0", "shared locks lose rows on the embedded store and fail on upgrade elsewhere"},
 	{"tidb_enable_noop_functions", "OFF", "statements that lock nothing would be accepted"},
-	{"tidb_enable_check_constraint", "1", "without it a CHECK is accepted and not created"},
+	{checkConstraints, "1", "without it a CHECK is accepted and not created"},
 	{"innodb_lock_wait_timeout", "5", "a lock wait must end well before the driver gives the connection up"},
 	{"tidb_idle_transaction_timeout", "15", "a stalled process would hold an account's gate"},
+	{"sql_select_limit", "18446744073709551615", "with a limit a lock of several guards returns some of them and no error, and a head reads as ended"},
 	{"time_zone", "+00:00", "stored times are UTC"},
 	{"autocommit", "1", "a statement outside a transaction would open one"},
 }
 
-// globalOnly are verified but cannot be set by a session.
-var globalOnly = []string{"tidb_enable_check_constraint"}
+// checkConstraints is the variable that lets a CHECK exist; Converge turns it on.
+const checkConstraints = "tidb_enable_check_constraint"
+
+// serverOnly are read back but never set: they are no session's own. TiDB takes a session's SET of
+// tidb_rc_read_check_ts and changes its whole server by it.
+var serverOnly = []string{checkConstraints, "tidb_rc_read_check_ts", "tidb_enable_external_ts_read"}
 
 // The driver's own limits. The read limit must outlast a lock wait and the slowest statement: if it ends first, a
 // commit that merely waited becomes an unknown outcome.
@@ -65,12 +73,16 @@ func Connector(dsn DSN, role Role) (driver.Connector, error) {
 }
 
 // open opens with every session setting and reads back those that are demanded.
-func open(config *mysql.Config, role Role, demanded []setting) (driver.Connector, error) {
+func open(config *mysql.Config, role Role, demanded []setting) (*connector, error) {
+	given := map[string]bool{}
+	for name := range config.Params {
+		given[strings.ToLower(name)] = true
+	}
 	if config.Params == nil {
 		config.Params = map[string]string{}
 	}
 	for _, s := range settings {
-		if _, ours := config.Params[s.name]; !ours && !slices.Contains(globalOnly, s.name) {
+		if !given[s.name] && !slices.Contains(serverOnly, s.name) {
 			config.Params[s.name] = "'" + s.want + "'"
 		}
 	}
@@ -81,10 +93,11 @@ func open(config *mysql.Config, role Role, demanded []setting) (driver.Connector
 	return &connector{Connector: base, address: config.Addr, database: config.DBName, role: role, demanded: demanded}, nil
 }
 
-// DSN is a go-sql-driver data source name. It holds a password: it prints as its address.
+// DSN is a go-sql-driver data source name. It holds a password: every verb, logger and encoder prints its address and
+// database instead. The text is reached by a conversion to string, which only this room needs.
 type DSN string
 
-// String hides everything but address and database.
+// String is address and database.
 func (d DSN) String() string {
 	config, err := mysql.ParseDSN(string(d))
 	if err != nil {
@@ -93,8 +106,11 @@ func (d DSN) String() string {
 	return config.Addr + "/" + config.DBName
 }
 
-// GoString hides what String hides.
-func (d DSN) GoString() string { return d.String() }
+// Format prints what String says under every verb: the default for %d or %#v would show the text itself.
+func (d DSN) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, d.String()) }
+
+// MarshalText hands encoders what String says.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // Database is the name of the database that the DSN selects.
 func (d DSN) Database() string {
@@ -114,6 +130,10 @@ func (d DSN) config() (*mysql.Config, error) {
 	if config.DBName == "" {
 		return nil, errors.Newf("the DSN for %s names no database: want user:password@tcp(host:port)/database", config.Addr)
 	}
+	if !plainName.MatchString(config.DBName) {
+		return nil, errors.Newf("database name %q at %s: want 1 to %d characters of a-z, 0-9 and _, which its roles' names are made of",
+			config.DBName, config.Addr, maxDatabaseName)
+	}
 	if config.ClientFoundRows || config.MultiStatements {
 		return nil, errors.Newf("the DSN for %s sets clientFoundRows or multiStatements: remove them, a fence is compared by changed rows", config.Addr)
 	}
@@ -130,6 +150,9 @@ func (d DSN) config() (*mysql.Config, error) {
 	return config, nil
 }
 
+// plainName keeps a database's name out of every question of quoting and of upper and lower case.
+var plainName = regexp.MustCompile(fmt.Sprintf("^[a-z0-9_]{1,%d}$", maxDatabaseName))
+
 func setDuration(at *time.Duration, to time.Duration) {
 	if *at == 0 {
 		*at = to
@@ -138,6 +161,9 @@ func setDuration(at *time.Duration, to time.Duration) {
 
 // ErrNoDatabase marks the refusal of a DSN whose database does not exist.
 var ErrNoDatabase = errors.New("the database does not exist")
+
+// ErrSession marks the refusal of a session whose settings the protocol cannot stand on.
+var ErrSession = errors.New("the session is not safe")
 
 type connector struct {
 	driver.Connector
@@ -189,21 +215,34 @@ func (c *connector) readBack(ctx context.Context, conn driver.Conn) error {
 	if !ok {
 		return errors.AssertionFailedf("the driver's connection queries nothing")
 	}
-	rows, err := queryer.QueryContext(ctx, readBackQuery(c.demanded), nil)
-	if err != nil {
-		return errors.Wrapf(err, "TiDB at %s: reading the session's settings back", c.address)
-	}
-	values := make([]driver.Value, len(c.demanded))
-	err = errors.CombineErrors(rows.Next(values), rows.Close())
+	got, err := readRow(ctx, queryer, readBackQuery(c.demanded), len(c.demanded))
 	if err != nil {
 		return errors.Wrapf(err, "TiDB at %s: reading the session's settings back", c.address)
 	}
 	for i, s := range c.demanded {
-		if got := text(values[i]); !s.holds(got) {
-			return errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s", c.address, s.name, got, s.want, s.why)
+		if !s.holds(got[i]) {
+			return errors.Mark(errors.Newf("TiDB at %s: session variable %s is %q and must be %q, because %s",
+				c.address, s.name, got[i], s.want, s.why), ErrSession)
 		}
 	}
 	return nil
+}
+
+// readRow copies each value before the rows are closed: until then the driver lends its own buffer.
+func readRow(ctx context.Context, queryer driver.QueryerContext, query string, columns int) ([]string, error) {
+	rows, err := queryer.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]driver.Value, columns)
+	if err := rows.Next(values); err != nil {
+		return nil, errors.CombineErrors(err, rows.Close())
+	}
+	texts := make([]string, columns)
+	for i, v := range values {
+		texts[i] = text(v)
+	}
+	return texts, rows.Close()
 }
 
 func readBackQuery(demanded []setting) string {

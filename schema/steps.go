@@ -45,7 +45,7 @@ func ParseSteps(source string) ([]Step, error) {
 			return nil, errors.Newf("steps.sql: step %q: want '-- step %d: name'", head, len(steps)+1)
 		}
 		statement, ended := strings.CutSuffix(strings.TrimSpace(body), ";")
-		if !ended || strings.Contains(statement, ";") {
+		if !ended || statement == "" || strings.Contains(statement, ";") {
 			return nil, errors.Newf("steps.sql: step %d: want one statement that ends with a semicolon", n)
 		}
 		steps = append(steps, Step{n, name, statement})

@@ -391,3 +391,111 @@ CREATE TABLE IF NOT EXISTS remote_link_ledger (
   CONSTRAINT remote_link_ledger_edges CHECK ((from_state, edge, to_state) IN (('active', 'retire', 'retired'))),
   CONSTRAINT remote_link_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('active'))
 );
+
+-- step 33: create table deployment
+CREATE TABLE IF NOT EXISTS deployment (
+  place varbinary(32) NOT NULL,
+  deployment_id binary(16) NOT NULL,
+  class varbinary(32) NOT NULL,
+  organization varbinary(512) NOT NULL,
+  installation varbinary(512) NOT NULL,
+  workload varbinary(512) NOT NULL,
+  destinations blob NOT NULL,
+  scope_digest binary(32) NOT NULL,
+  founded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (place) CLUSTERED,
+  CONSTRAINT deployment_single CHECK (place = 'this'),
+  CONSTRAINT deployment_class CHECK (class IN ('conformance', 'production'))
+);
+
+-- step 34: create table owner_publication_barrier
+CREATE TABLE IF NOT EXISTS owner_publication_barrier (
+  barrier_id binary(16) NOT NULL,
+  scope_digest binary(32) NOT NULL,
+  owner varbinary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (barrier_id) CLUSTERED,
+  UNIQUE KEY owner_publication_barrier_owner (scope_digest, owner),
+  CONSTRAINT owner_publication_barrier_closed CHECK (owner IN ('catalog', 'inbound_routes', 'callout_profiles', 'field_mappings', 'push_contracts', 'configuration', 'credentials'))
+);
+
+-- step 35: create table owner_publication_barrier_guard
+CREATE TABLE IF NOT EXISTS owner_publication_barrier_guard (
+  barrier_id binary(16) NOT NULL,
+  attempt_id binary(16),
+  holder_fence bigint unsigned NOT NULL,
+  held_at_fence bigint unsigned NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (barrier_id) CLUSTERED,
+  CONSTRAINT owner_publication_barrier_guard_holder CHECK (state = 'open' OR attempt_id IS NOT NULL),
+  CONSTRAINT owner_publication_barrier_guard_state CHECK (state IN ('open', 'held')),
+  CONSTRAINT owner_publication_barrier_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('open'))
+);
+
+-- step 36: create table owner_publication_barrier_ledger
+CREATE TABLE IF NOT EXISTS owner_publication_barrier_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT owner_publication_barrier_ledger_edges CHECK ((from_state, edge, to_state) IN (('open', 'hold', 'held'), ('held', 'release', 'open'))),
+  CONSTRAINT owner_publication_barrier_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('open'))
+);
+
+-- step 37: create table owner_barrier_hold
+CREATE TABLE IF NOT EXISTS owner_barrier_hold (
+  barrier_id binary(16) NOT NULL,
+  attempt_id binary(16) NOT NULL,
+  came_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (barrier_id, attempt_id) CLUSTERED
+);
+
+-- step 38: create table owner_generation
+CREATE TABLE IF NOT EXISTS owner_generation (
+  generation_digest binary(32) NOT NULL,
+  scope_digest binary(32) NOT NULL,
+  owner varbinary(32) NOT NULL,
+  name varbinary(512) NOT NULL,
+  selector_digest binary(32) NOT NULL,
+  protocol varbinary(512) NOT NULL,
+  content_digest binary(32) NOT NULL,
+  canonical mediumblob NOT NULL,
+  receipt_protocol varbinary(512) NOT NULL,
+  receipt mediumblob NOT NULL,
+  receipt_digest binary(32) NOT NULL,
+  published_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (generation_digest) CLUSTERED,
+  CONSTRAINT owner_generation_owner CHECK (owner IN ('catalog', 'inbound_routes', 'callout_profiles', 'field_mappings', 'push_contracts', 'configuration', 'credentials'))
+);
+
+-- step 39: create table owner_standing
+CREATE TABLE IF NOT EXISTS owner_standing (
+  generation_digest binary(32) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  standing varbinary(32) NOT NULL,
+  since datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (generation_digest, seq) CLUSTERED,
+  CONSTRAINT owner_standing_closed CHECK (standing IN ('present', 'removed'))
+);
+
+-- step 40: create table owner_selection
+CREATE TABLE IF NOT EXISTS owner_selection (
+  selector_digest binary(32) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  generation_digest binary(32) NOT NULL,
+  since datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (selector_digest, seq) CLUSTERED
+);
+
+-- step 41: create table owner_reference
+CREATE TABLE IF NOT EXISTS owner_reference (
+  generation_digest binary(32) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  PRIMARY KEY (generation_digest, epoch_id) CLUSTERED
+);

@@ -17,6 +17,15 @@ const (
 	Catalogue                 // bookkeeping of converge: the ledger role only reads it
 )
 
+// String is the word that docs use.
+func (k Kind) String() string {
+	words := [...]string{"no kind", "fact", "ledger", "guard", "head", "catalogue"}
+	if int(k) >= len(words) {
+		return words[0]
+	}
+	return words[k]
+}
+
 // Column types. Identity is bytes: no collation, no padding, no ENUM decides it (design of the ledger tables).
 const (
 	typeID        = "binary(16)"
@@ -24,6 +33,7 @@ const (
 	typeState     = "varbinary(32)"
 	typeEdge      = "varbinary(48)"
 	typeProfile   = "varbinary(64)"
+	typeKey       = "varbinary(512)"
 	typeCount     = "bigint unsigned"
 	typeInstant   = "datetime(6)"
 	typeEvidence  = "mediumblob"
@@ -163,7 +173,7 @@ func (r Rank) String() string {
 func Tables() []*Table { return slices.Clone(tables) }
 
 // tables is filled by the declarations of this room, in the order of their files' init-free variables below.
-var tables = slices.Concat(catalogueTables, servingTables, inboundTables, outboundTables)
+var tables = slices.Concat(catalogueTables, servingTables, ownerTables, inboundTables, outboundTables)
 
 // Find is the declaration of the named table, or nil.
 func Find(name string) *Table {

@@ -50,22 +50,27 @@ type description struct {
 	keys    []line
 	checks  []line
 	foreign []line
+	options string // of a live table: what it is beyond a plain one
 }
 
 // catalogue is a live database: its tables, and per role what each may do with each table.
 type catalogue struct {
 	tables map[string]*description
-	grants map[Role]map[string][]string
+	grants map[Role]held
 }
 
 func compareTables(live *catalogue, as Role) []string {
 	var differences []string
 	for _, t := range tables {
 		got := live.tables[t.Name]
-		if got == nil {
-			if as == RoleMigration || len(as.privileges(t.Kind)) > 0 {
-				differences = append(differences, fmt.Sprintf("table %s is missing", t.Name))
-			}
+		concerned := as == RoleMigration || len(as.Privileges(t.Kind)) > 0
+		switch {
+		case got == nil && concerned:
+			differences = append(differences, fmt.Sprintf("table %s is missing", t.Name))
+		case got != nil && !concerned:
+			differences = append(differences, fmt.Sprintf("role %s: it sees table %s, which it may not", as, t.Name))
+		}
+		if got == nil || !concerned {
 			continue
 		}
 		want := describe(t)
@@ -73,6 +78,9 @@ func compareTables(live *catalogue, as Role) []string {
 		differences = append(differences, compareLines(t.Name, "key", want.keys, got.keys)...)
 		differences = append(differences, compareLines(t.Name, "check", want.checks, got.checks)...)
 		differences = append(differences, compareLines(t.Name, "reference", want.foreign, got.foreign)...)
+		if got.options != "" {
+			differences = append(differences, fmt.Sprintf("table %s: it is no plain table (%s)", t.Name, got.options))
+		}
 	}
 	for _, name := range sorted(live.tables) {
 		if Find(name) == nil {
@@ -113,25 +121,28 @@ func compareLines(table, what string, want, got []line) []string {
 	return differences
 }
 
-func compareGrants(live map[Role]map[string][]string) []string {
+func compareGrants(live map[Role]held) []string {
 	var differences []string
 	for _, role := range runtimeRoles {
-		granted, read := live[role]
+		has, read := live[role]
 		if !read {
 			continue
 		}
 		for _, t := range tables {
-			want := role.privileges(t.Kind)
-			if got := granted[t.Name]; !slices.Equal(got, want) {
+			want := role.Privileges(t.Kind)
+			if got := has.on[t.Name]; !slices.Equal(got, want) {
 				differences = append(differences, fmt.Sprintf("role %s: on table %s it may (%s), declared as (%s)",
 					role, t.Name, strings.Join(got, ", "), strings.Join(want, ", ")))
 			}
 		}
-		for _, name := range sorted(granted) {
-			if Find(name) == nil {
+		for _, scope := range sorted(has.on) {
+			if Find(scope) == nil && !role.mayReach(scope) {
 				differences = append(differences, fmt.Sprintf("role %s: it may (%s) on %s, which is not declared",
-					role, strings.Join(granted[name], ", "), name))
+					role, strings.Join(has.on[scope], ", "), scope))
 			}
+		}
+		for _, other := range has.roles {
+			differences = append(differences, fmt.Sprintf("role %s: it holds role %s, which is not declared", role, other))
 		}
 	}
 	return differences

@@ -76,6 +76,16 @@ func claim(path string, want stamp) (*dataDir, error) {
 	return d, nil
 }
 
+// What a data directory is refused for; callers tell them apart by errors.Is.
+var (
+	ErrInUse   = errors.New("the data directory is in use")
+	ErrForeign = errors.New("the data directory was made by another program, release or setting")
+)
+
+func foreign(format string, args ...any) error {
+	return errors.Mark(errors.Newf(format, args...), ErrForeign)
+}
+
 // refuseForeign refuses a directory that holds something and was not made here.
 func (d *dataDir) refuseForeign() error {
 	entries, err := os.ReadDir(d.path)
@@ -88,7 +98,7 @@ func (d *dataDir) refuseForeign() error {
 	if len(entries) == 0 || named(lockName) || named(stampName) {
 		return nil
 	}
-	return errors.Newf("embedded: %s is not empty and was not made by this program (it holds %s and no %s); name an empty or a new directory",
+	return foreign("embedded: %s is not empty and was not made by this program (it holds %s and no %s); name an empty or a new directory",
 		d.path, entries[0].Name(), stampName)
 }
 
@@ -104,14 +114,14 @@ func (d *dataDir) adopt(want stamp) error {
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(&d.stamp); err != nil {
-		return errors.Newf("embedded: %s is not a stamp of this program (%v); restore it from a backup, or name another data directory", d.at(stampName), err)
+		return foreign("embedded: %s is not a stamp of this program (%v); restore it from a backup, or name another data directory", d.at(stampName), err)
 	}
 	if d.stamp.SplitTable != want.SplitTable {
-		return errors.Newf("embedded: %s was made with split-table=%t and must have split-table=%t from its first start: with a region for each table a killed server tears transactions, and the setting cannot be changed later; export the data and load them into a new directory",
+		return foreign("embedded: %s was made with split-table=%t and must have split-table=%t from its first start: with a region for each table a killed server tears transactions, and the setting cannot be changed later; export the data and load them into a new directory",
 			d.path, d.stamp.SplitTable, want.SplitTable)
 	}
 	if d.stamp.Release != want.Release {
-		return errors.Newf("embedded: %s was made by TiDB %s and this program runs %s; use the program that made it, or export the data and load them into a new directory",
+		return foreign("embedded: %s was made by TiDB %s and this program runs %s; use the program that made it, or export the data and load them into a new directory",
 			d.path, d.stamp.Release, want.Release)
 	}
 	if !d.stamp.Ready {
@@ -193,7 +203,7 @@ func (d *dataDir) inUse(cause error) error {
 	if who == "" {
 		who = "another process that is just starting"
 	}
-	return errors.Newf("embedded: %s is in use by %s; stop that one first, or connect to it by DSN", d.path, who)
+	return errors.Mark(errors.Newf("embedded: %s is in use by %s; stop that one first, or connect to it by DSN", d.path, who), ErrInUse)
 }
 
 func (d *dataDir) release() { _ = d.lock.Close() }

@@ -102,10 +102,12 @@ var plantedSQL = []plant{
 	{rule: "only schema defines", files: map[string]string{
 		"engine/platform/a.go": "package platform\n\nvar a = `\n\tCREATE TABLE t (a INT)`\n\nvar b = \"create or replace view v as select 1\"\n",
 		"engine/embedded/a.go": "package embedded\n\nvar a = \"ALTER USER root IDENTIFIED BY ?\"\n\nvar b = \"DROP DATABASE test\"\n",
+		"engine/serve/a.go":    "package serve\n\nvar a = \"CREATE USER daemon IDENTIFIED BY ?\"\n\nvar b = \"CREATE ROLE r\"\n",
+		"engine/execute/a.go":  "package execute\n\nvar a = \"CREATE USER daemon IDENTIFIED BY ?\"\n",
 		"schema/a.go":          "package schema\n\nvar a = \"CREATE TABLE t (a INT)\"\n",
 		"schema/steps.sql":     "CREATE TABLE t (a INT);\n",
 		"ledger/a.sql":         "DROP TABLE t;\n",
 		"ledger/a_test.go":     "package ledger\n\nvar a = \"DROP TABLE t\"\n",
 		"ledger/a.go":          "package ledger\n\nvar a = \"create the effect of an authored command\"\n",
-	}, want: []string{"engine/embedded/a.go:5", "engine/platform/a.go:3", "engine/platform/a.go:6", "ledger/a.sql:1"}},
+	}, want: []string{"engine/embedded/a.go:5", "engine/execute/a.go:3", "engine/platform/a.go:3", "engine/platform/a.go:6", "engine/serve/a.go:5", "ledger/a.sql:1"}},
 }

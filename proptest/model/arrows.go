@@ -58,6 +58,8 @@ var Arrows = map[string][]Arrow{
 		{"sending", "settle", "returned"}, {"sending", "abandon_sending", "abandoned"},
 	},
 	"RemoteLink": {{"active", "retire", "retired"}},
+	// Ours, for "only an explicit fenced release may reopen publication" (section "Ownership boundaries").
+	"OwnerPublicationBarrier": {{"open", "hold", "held"}, {"held", "release", "open"}},
 	"CutoverDecision": {
 		{"rollback_open", "choose_activation", "activating_v2"}, {"activating_v2", "commit_activation", "v2_committed"},
 		{"rollback_open", "choose_restore", "restoring_v1"}, {"restoring_v1", "commit_restore", "v1_restored"},
@@ -78,4 +80,5 @@ var Births = map[string][]string{
 	"DispatchPermit":                   {"granted"},
 	"RemoteLink":                       {"active"},
 	"CutoverDecision":                  {"rollback_open"},
+	"OwnerPublicationBarrier":          {"open"},
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"connectorcore/facts"
+	"connectorcore/facts/serving"
 )
 
 var rewrite = flag.Bool("rewrite", false, "append missing vectors to testdata/digests.json; one that stands is never changed")
@@ -60,7 +61,8 @@ func judge(t fatal, in inputs) []verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgePack(t, author, in))
+	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgePack(t, author, in),
+		judgeServing(t, in))
 }
 
 func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
@@ -234,7 +236,7 @@ func TestTheSecondEncoderJudgesEveryShape(t *testing.T) {
 	for _, v := range judge(t, fixed(t)["plain"]) {
 		judged[v.shape] = true
 	}
-	for _, shape := range facts.Shapes() {
+	for _, shape := range slices.Concat(facts.Shapes(), serving.Shapes()) {
 		if !judged[shape.Label()] {
 			t.Errorf("nobody judges %s", shape.Label())
 		}
@@ -327,7 +329,7 @@ func TestFrozenVectorsHashToTheirDigests(t *testing.T) {
 	if err := json.Unmarshal(raw, &frozen); err != nil {
 		t.Fatal(err)
 	}
-	if len(frozen) < 2*len(facts.Shapes()) {
+	if len(frozen) < 2*(len(facts.Shapes())+len(serving.Shapes())) {
 		t.Errorf("%d vectors are frozen, want two a shape", len(frozen))
 	}
 	for _, v := range frozen {

@@ -36,6 +36,10 @@ func someSubject(kind facts.SubjectKind) facts.Subject {
 		return facts.OfEffect(facts.EffectKey{Account: account, Subject: facts.Mint[facts.EffectID]()})
 	case facts.PermitSubject:
 		return facts.OfPermit(facts.PermitKey{Account: account, Subject: facts.Mint[facts.PermitID]()})
+	case facts.OwnerSubject:
+		return facts.OfOwner("catalog", facts.Mint[facts.OwnerBarrierID]())
+	case facts.GenerationSubject:
+		return facts.OfGeneration("catalog view 1", facts.Digest{1})
 	default:
 		return facts.OfLink(facts.LinkKey{Account: account, Subject: facts.Mint[facts.LinkID]()})
 	}

@@ -3,6 +3,7 @@ package txn
 import (
 	"bytes"
 	"database/sql/driver"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -50,8 +51,8 @@ type key struct {
 	values []driver.Value
 }
 
-// keyFrom builds a key from the addresses of its fields. Every key column is bytes of a fixed length, so that the
-// order of the concatenation is the order of the rows.
+// keyFrom builds a key from the addresses of its fields. Every key column but the last is of a fixed length: bytes, or
+// a count, which never is negative. So the order of the concatenation is the order of the rows.
 func keyFrom(addresses []any) (key, error) {
 	bound, err := values(addresses)
 	if err != nil {
@@ -59,11 +60,14 @@ func keyFrom(addresses []any) (key, error) {
 	}
 	var sort strings.Builder
 	for _, v := range bound {
-		raw, ok := v.([]byte)
-		if !ok {
-			return key{}, errors.AssertionFailedf("a key column is bound as %T, want bytes", v)
+		switch v := v.(type) {
+		case []byte:
+			sort.Write(v)
+		case int64:
+			sort.Write(binary.BigEndian.AppendUint64(nil, uint64(v)))
+		default:
+			return key{}, errors.AssertionFailedf("a key column is bound as %T, want bytes or a count", v)
 		}
-		sort.Write(raw)
 	}
 	return key{sort.String(), bound}, nil
 }

@@ -34,6 +34,7 @@ var notCommitted = []uint16{
 // transient are the statement errors after which the same closure may succeed. The transaction is rolled back first:
 // some of these end it at the server, some leave it open with its locks.
 var transient = append(slices.Clone(notCommitted),
+	1040,       // no room for another connection: nothing was begun
 	1105,       // TiDB's word for many things, "pessimistic lock retry limit reached" among them
 	1317, 3024, // interrupted, took too long
 	3572,       // NOWAIT refused
@@ -63,6 +64,16 @@ func rerunReason(err error) string {
 		return "connection"
 	}
 	return ""
+}
+
+// assertListed marks a statement's error that is in no list as our own bug: a refused privilege, a violated CHECK, a
+// column that is not there.
+func assertListed(err error) error {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) && rerunReason(err) == "" {
+		return errors.WithAssertionFailure(err)
+	}
+	return err
 }
 
 // broken tells that the connection is gone. Before COMMIT was sent nothing can have been committed.

@@ -17,6 +17,9 @@ type DB struct {
 	pool    *sql.DB
 	options Options
 	metrics *metrics
+	// doubts are the guards under which a call ended unknown. Whoever holds one next writes on it: its caller may be the
+	// one that comes back with the same ids, and all that it brings may be refused.
+	doubts sync.Map
 }
 
 // Options are what a DB may be told. The zero Options are the defaults.
@@ -136,6 +139,19 @@ func Boundaries() []Boundary {
 		all = append(all, Boundary{name, BeforeCommit}, Boundary{name, AfterCommit})
 	}
 	return all
+}
+
+func (db *DB) doubt(guard *touch) {
+	if guard != nil {
+		db.doubts.Store(guard.name, true)
+	}
+}
+
+// trust ends the doubt about a guard that a committed transaction has written on.
+func (db *DB) trust(tx *Tx) {
+	if tx.settling && tx.first != nil {
+		db.doubts.Delete(tx.first.name)
+	}
 }
 
 func (db *DB) at(kind *Kind, point Point) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -26,7 +27,7 @@ const (
 // prepared to dispatching and bears the permit that was minted for it.
 type granting struct {
 	effect facts.EffectKey
-	permit facts.DispatchPermit
+	permit outbound.DispatchPermit
 	fence  facts.Fence
 	inside func(attempt int, step string) // a test's foot in the door
 	runs   int
@@ -60,7 +61,7 @@ func (g *granting) run(ctx context.Context, db *DB) (verdict, error) {
 		if err != nil {
 			return "", err
 		}
-		loaded, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{g.permit})
+		loaded, err := Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{g.permit})
 		if err != nil {
 			return "", err
 		}
@@ -77,7 +78,7 @@ func (g *granting) run(ctx context.Context, db *DB) (verdict, error) {
 		}
 		return grantedNow, tx.Apply(
 			Born(loaded, schema.PermitHeads, permits.guard),
-			Move(heads, []Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]{{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: evidence}}),
+			Move(heads, []Step[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectEdge]{{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: evidence}}),
 		)
 	})
 }

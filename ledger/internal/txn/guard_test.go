@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -121,7 +122,7 @@ func TestStatementsDependOnTheSizeClassAlone(t *testing.T) {
 	var last Report
 	db := openKernel(t, store, Options{Observe: func(r Report) { last = r }})
 	for _, c := range []struct{ items, birth, move int }{{1, 6, 5}, {2, 6, 5}, {8, 6, 5}, {256, 6, 5}, {257, 10, 8}, {500, 10, 8}} {
-		var born []facts.RemoteEffect
+		var born []outbound.RemoteEffect
 		var keys []facts.EffectKey
 		for range c.items {
 			f := effects.fresh()
@@ -145,9 +146,9 @@ func TestStatementsDependOnTheSizeClassAlone(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			var steps []Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]
+			var steps []Step[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectEdge]
 			for _, k := range keys {
-				steps = append(steps, Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]{Key: k, Edge: machines.RemoteEffectDispatch,
+				steps = append(steps, Step[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectEdge]{Key: k, Edge: machines.RemoteEffectDispatch,
 					Evidence: show(t, machines.RemoteEffectDispatch.Proof())})
 			}
 			return make([]bool, len(keys)), tx.Apply(Move(held, steps))

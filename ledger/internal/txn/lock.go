@@ -24,6 +24,8 @@ type Guards[K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct 
 	tx   *Tx
 	rows schema.GuardRows[K, G, S, E]
 	held map[K]Guard[G, S]
+	// moved are the guards that a Move has taken: a second one would start from where the lock found them.
+	moved map[K]bool
 	// whole tells that what hangs on these guards is locked too: an epoch moves only with all its shares (R07).
 	whole bool
 }
@@ -46,7 +48,7 @@ func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 	if err := tx.climb(rows.Table); err != nil {
 		return nil, err
 	}
-	guards := &Guards[K, G, S, E]{tx: tx, rows: rows, held: make(map[K]Guard[G, S], len(keys)), whole: rows.Table != schema.Epochs.Table}
+	guards := &Guards[K, G, S, E]{tx: tx, rows: rows, held: make(map[K]Guard[G, S], len(keys)), moved: map[K]bool{}, whole: rows.Table != schema.Epochs.Table}
 	bound := make([]key, 0, len(keys))
 	for _, k := range keys {
 		one, err := keyFrom(rows.Key(&k))
@@ -74,6 +76,9 @@ func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 	}
 	if tx.first == nil && len(guards.held) > 0 {
 		tx.first = firstTouch(rows.Table, ordered(bound), guards)
+		if _, doubted := tx.db.doubts.Load(tx.first.name); doubted {
+			tx.settling = true
+		}
 	}
 	return guards, nil
 }
@@ -89,6 +94,7 @@ func firstTouch[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tab
 	for _, k := range keys {
 		if there[k.sort] {
 			return &touch{
+				name: table.Name + " " + k.sort,
 				query: "UPDATE " + table.Name + " SET " + schema.ColumnTouched + "=" + schema.ColumnTouched + "+1 WHERE " +
 					names(table.Primary...) + " IN (" + tuples(1, len(table.Primary)) + ")",
 				args: flat(keyValues([]key{k})),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"connectorcore/facts"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -18,8 +19,8 @@ var (
 )
 
 type (
-	heldEffects = Guards[facts.EffectKey, facts.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]
-	effectStep  = Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]
+	heldEffects = Guards[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]
+	effectStep  = Step[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectEdge]
 )
 
 // misuse is a closure that does one thing wrong, and what the assertion must say of it.
@@ -32,7 +33,7 @@ type misuse struct {
 type misused struct {
 	g, stray    *granting
 	foreign     *heldEffects
-	foreignLoad *Loaded[facts.DispatchPermit]
+	foreignLoad *Loaded[outbound.DispatchPermit]
 	steps       func(evidence facts.Evidence) []effectStep
 	good        facts.Evidence
 }
@@ -41,7 +42,7 @@ func newMisused(t *testing.T, db *DB) *misused {
 	m := &misused{g: newGranting(t, db), stray: newGranting(t, db), good: show(t, machines.RemoteEffectDispatch.Proof())}
 	mustRun(t, db, func(tx *Tx) (err error) {
 		if m.foreign, err = m.lock(tx); err == nil {
-			m.foreignLoad, err = Load(tx, schema.DispatchPermits, []facts.DispatchPermit{m.g.permit})
+			m.foreignLoad, err = Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{m.g.permit})
 		}
 		return err
 	})
@@ -92,7 +93,7 @@ func (m *misused) then(do func(tx *Tx) error) func(*Tx) error {
 
 func (m *misused) orders() []misuse {
 	load := func(tx *Tx) error {
-		_, err := Load(tx, schema.DispatchPermits, []facts.DispatchPermit{m.g.permit})
+		_, err := Load(tx, schema.DispatchPermits, []outbound.DispatchPermit{m.g.permit})
 		return err
 	}
 	return []misuse{
@@ -146,7 +147,7 @@ func (m *misused) writes(t *testing.T) []misuse {
 		})},
 		{"another's row", "another's row", m.locked(func(tx *Tx, held *heldEffects) error {
 			steps := m.steps(m.good)
-			steps[0].Row = &facts.EffectHead{Account: m.stray.effect.Account, Effect: m.stray.effect.Subject}
+			steps[0].Row = &outbound.EffectHead{Account: m.stray.effect.Account, Effect: m.stray.effect.Subject}
 			return tx.Apply(Move(held, steps))
 		})},
 	}
@@ -194,7 +195,7 @@ func TestSwallowedServerErrorPoisonsTheTransaction(t *testing.T) {
 			return false, err
 		}
 		_ = tx.exec("INSERT INTO no_such_table VALUES (1)", nil, 1)
-		_ = tx.Apply(Move(held, []Step[facts.EffectKey, facts.EffectHead, machines.RemoteEffectEdge]{
+		_ = tx.Apply(Move(held, []Step[facts.EffectKey, outbound.EffectHead, machines.RemoteEffectEdge]{
 			{Key: g.effect, Edge: machines.RemoteEffectDispatch, Evidence: show(t, machines.RemoteEffectDispatch.Proof())}}))
 		return true, nil
 	})
@@ -212,7 +213,7 @@ func TestR02WhatHasEndedIsNotBornAgain(t *testing.T) {
 	db := openKernel(t, store, Options{})
 	fact := links.fresh()
 	k := facts.LinkKey{Account: fact.Account, Subject: fact.ID}
-	bear := func(brings ...facts.RemoteLink) []Match {
+	bear := func(brings ...outbound.RemoteLink) []Match {
 		t.Helper()
 		matches, err := Run(t.Context(), db, kindBear, func(tx *Tx) ([]Match, error) {
 			if _, err := Lock(tx, schema.LinkHeads, []facts.LinkKey{k}); err != nil {

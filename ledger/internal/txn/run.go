@@ -65,6 +65,8 @@ type run[T any] struct {
 	pace     *backoff.ExponentialBackOff
 	attempts int
 	settling bool
+	guard    *touch // the first guard of the commit that is unknown
+	bare     bool   // an unknown commit held no guard that existed
 }
 
 // ending is how one attempt went.
@@ -74,6 +76,7 @@ type ending[T any] struct {
 	outcome    Outcome
 	rerun      string // why the closure should run again; empty if the outcome is final
 	statements int
+	ended      bool // the server has acknowledged the end of the transaction
 }
 
 func (r *run[T]) finish(end ending[T]) (T, error) {
@@ -82,6 +85,7 @@ func (r *run[T]) finish(end ending[T]) (T, error) {
 		if !errors.Is(end.err, facts.ErrOutcomeUnknown) {
 			end.err = facts.UnknownOutcome(r.kind.name, end.err)
 		}
+		r.db.doubt(r.guard)
 	}
 	r.db.report(Report{r.kind.name, end.outcome, r.attempts, end.statements})
 	return end.value, end.err
@@ -120,22 +124,15 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 	if err != nil {
 		return failed[T](errors.Wrapf(err, "transaction %q: a connection", r.kind))
 	}
-	defer func() {
-		if end.outcome == Unknown {
-			// The next attempt must not meet a session whose last answer is in doubt.
-			err := conn.Raw(func(any) error { return driver.ErrBadConn })
-			end.err = errors.CombineErrors(end.err, ignoreBadConn(err))
-		}
-		if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, driver.ErrBadConn) {
-			end.err = errors.CombineErrors(end.err, err)
-		}
-	}()
+	defer func() { release(conn, end.ended) }()
 	detached := context.WithoutCancel(ctx)
 	raw, err := conn.BeginTx(detached, nil)
 	if err != nil {
 		return failed[T](errors.Wrapf(err, "transaction %q: BEGIN", r.kind))
 	}
-	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, settling: r.settling, statements: 1}
+	// For a panic of a hook and for a goroutine that ends: the connection cannot be released before its transaction.
+	defer func() { _ = raw.Rollback() }()
+	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, db: r.db, settling: r.settling, statements: 1}
 	end = r.decide(tx)
 	end.statements = tx.statements
 	return end
@@ -144,41 +141,53 @@ func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 // decide runs the closure and ends the transaction as its result demands.
 func (r *run[T]) decide(tx *Tx) ending[T] {
 	value, err := protect(tx, r.fn)
-	switch {
-	case tx.poison != nil:
-		return r.rollback(tx, failed[T](tx.poison))
-	case err == nil && (tx.phase == writing || r.settling):
-		return r.commit(tx, ending[T]{value: value, outcome: Done})
-	case err == nil:
-		return r.rollback(tx, ending[T]{value: value, outcome: Done}) // every item was refused: there is nothing to commit
+	if !tx.applying.TryLock() { // and it is never unlocked: the transaction is dead from here on
+		return r.rollback(tx, failed[T](errors.AssertionFailedf("transaction %q: its closure returned while another goroutine writes", r.kind)))
 	}
 	var refusal *facts.Refusal
-	switch {
-	case !errors.As(err, &refusal):
-		return r.rollback(tx, failed[T](err))
-	case tx.phase == writing:
-		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
-	case r.settling:
-		return r.commit(tx, ending[T]{err: err, outcome: Refused})
+	end := ending[T]{value: value, outcome: Done}
+	if errors.As(err, &refusal) {
+		end = ending[T]{err: err, outcome: Refused}
 	}
-	return r.rollback(tx, ending[T]{err: err, outcome: Refused})
+	switch {
+	case tx.poison != nil:
+		return r.rollback(tx, failed[T](assertListed(tx.poison)))
+	case err != nil && refusal == nil:
+		// It came from no statement, since those poison: an EOF of some decoder is no broken connection.
+		return r.rollback(tx, ending[T]{err: err, outcome: Failed})
+	case err != nil && tx.phase == writing:
+		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
+	case tx.phase == writing:
+		return r.commit(tx, end)
+	case tx.settling:
+		return r.settle(tx, end)
+	}
+	return r.rollback(tx, end) // every item was refused: there is nothing to commit
 }
 
-// commit ends the transaction and sorts the three outcomes. While settling it first writes on the first guard, even
-// if everything was refused: the refusal is certain only when the original can no longer commit.
-func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
-	if r.settling && tx.phase != writing {
-		tx.phase = writing
-		if err := tx.touchFirst(); err != nil {
-			return r.rollback(tx, failed[T](err))
-		}
+// settle ends a rerun that has nothing to write. What it found is certain only if the original can no longer commit:
+// by a write on the first guard, or because the guard that the original held is gone, which took its lock.
+func (r *run[T]) settle(tx *Tx, end ending[T]) ending[T] {
+	if tx.first == nil && (r.bare || tx.phase == locking) {
+		return r.rollback(tx, ending[T]{err: errors.Newf("transaction %q: its rerun held no guard, so the original may still commit", r.kind), outcome: Failed})
 	}
+	tx.phase = writing
+	if err := tx.touchFirst(); err != nil {
+		return r.rollback(tx, failed[T](err))
+	}
+	return r.commit(tx, end)
+}
+
+// commit ends the transaction and sorts the three outcomes.
+func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	if err := tx.before(); err != nil {
 		return r.rollback(tx, failed[T](err))
 	}
 	r.db.at(r.kind, BeforeCommit)
 	err := tx.raw.Commit()
 	if err == nil {
+		end.ended = true
+		r.db.trust(tx)
 		r.db.at(r.kind, AfterCommit)
 		return end
 	}
@@ -189,25 +198,31 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 	case surelyNotCommitted(err):
 		return failed[T](err)
 	}
+	if tx.first == nil {
+		r.bare = true
+	} else {
+		r.guard = tx.first
+	}
 	return ending[T]{err: facts.UnknownOutcome(r.kind.name, err), outcome: Unknown, rerun: "unknown commit"}
 }
 
+// rollback leaves nothing behind, whether it is acknowledged or not: a connection that did not acknowledge it is
+// closed, and with it the server ends the transaction.
 func (r *run[T]) rollback(tx *Tx, end ending[T]) ending[T] {
-	// A rollback that cannot be delivered is done by the server when the connection goes.
-	if err := tx.raw.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !broken(err) {
-		end.err = errors.CombineErrors(end.err, errors.Wrapf(err, "transaction %q: ROLLBACK", r.kind))
-	}
+	end.ended = tx.raw.Rollback() == nil
 	return end
+}
+
+// release gives a connection back to the pool only if its transaction has surely ended. On any other the next
+// START TRANSACTION could commit what is left of this one, or meet an answer that is not its own.
+func release(conn *sql.Conn, ended bool) {
+	if !ended {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	_ = conn.Close() // already closed by the line above, or given back
 }
 
 // failed is an attempt that left nothing behind.
 func failed[T any](err error) ending[T] {
 	return ending[T]{err: err, outcome: Failed, rerun: rerunReason(err)}
-}
-
-func ignoreBadConn(err error) error {
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
 }

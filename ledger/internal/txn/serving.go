@@ -7,8 +7,6 @@ import (
 	"connectorcore/facts"
 	"connectorcore/machines"
 	"connectorcore/schema"
-
-	"github.com/cockroachdb/errors"
 )
 
 // Serving is an account's gate, held in v2_serving under its exact active epoch, together with the account's share of
@@ -99,7 +97,7 @@ func lockShares(tx *Tx, id facts.EpochID) error {
 	if err != nil {
 		return err
 	}
-	epoch, known, err := readOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = id })
+	epoch, known, err := ReadOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = id })
 	switch {
 	case err != nil:
 		return err
@@ -137,7 +135,7 @@ func lockShare(tx *Tx, share facts.EpochShare) (held bool, err error) {
 
 // activeEpoch compares the gate's exact reference with the epoch, and asks for its state.
 func activeEpoch(tx *Tx, account facts.AccountID, ref facts.EpochRef) error {
-	epoch, known, err := readOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = ref.ID })
+	epoch, known, err := ReadOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = ref.ID })
 	if err != nil {
 		return err
 	}
@@ -154,24 +152,4 @@ func activeEpoch(tx *Tx, account facts.AccountID, ref facts.EpochRef) error {
 		return facts.Refuse(facts.EpochNotActive, facts.OfEpoch(ref.ID), "it is in %s", state)
 	}
 	return nil
-}
-
-// readOne reads one fact by its exact key, under a lock.
-func readOne[R any](tx *Tx, rows schema.Rows[R], set func(*R)) (row R, found bool, err error) {
-	if err := tx.open("a read of " + rows.Table.Name); err != nil {
-		return row, false, err
-	}
-	if tx.phase == locking {
-		return row, false, tx.fail(errors.AssertionFailedf("transaction %q: reads %s before any lock", tx.kind, rows.Table.Name))
-	}
-	set(&row)
-	k, err := keyFrom(rows.Fields(&row)[:len(rows.Table.Primary)])
-	if err != nil {
-		return row, false, tx.fail(err)
-	}
-	err = tx.query(selectByKey(rows.Table, rows.Table.ColumnNames(), 1), flat(keyValues([]key{k})), func(r *sql.Rows) error {
-		found = true
-		return r.Scan(rows.Fields(&row)...)
-	})
-	return row, found, err
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/facts/outbound"
 	"connectorcore/machines"
 	"connectorcore/proptest/model"
 	"connectorcore/proptest/world"
@@ -86,66 +88,68 @@ var barriers = subject[facts.ServingPublicationBarrierSet, facts.BarrierSetID, f
 	},
 }
 
-var windows = subject[facts.ProjectionWindow, facts.WindowKey, facts.WindowHead, machines.ProjectionWindowState, machines.ProjectionWindowEdge]{
+var windows = subject[inbound.ProjectionWindow, facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowState, machines.ProjectionWindowEdge]{
 	rows: schema.ProjectionWindows, guards: schema.WindowHeads, edges: edgesOf[machines.ProjectionWindowEdge](machines.ProjectionWindow),
-	fresh: func() facts.ProjectionWindow {
-		return facts.ProjectionWindow{ID: facts.Mint[facts.WindowID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](), Grouping: anyDigest()}
+	fresh: func() inbound.ProjectionWindow {
+		return inbound.ProjectionWindow{ID: facts.Mint[facts.WindowID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](), Grouping: anyDigest()}
 	},
-	guard: func(f facts.ProjectionWindow) facts.WindowHead {
-		return facts.WindowHead{Account: f.Account, Window: f.ID, Grouping: f.Grouping}
+	guard: func(f inbound.ProjectionWindow) inbound.WindowHead {
+		return inbound.WindowHead{Account: f.Account, Window: f.ID, Grouping: f.Grouping}
 	},
 }
 
-var executions = subject[facts.Execution, facts.ExecutionKey, facts.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]{
+var executions = subject[inbound.Execution, facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]{
 	rows: schema.Executions, guards: schema.ExecutionHeads, edges: edgesOf[machines.ExecutionEdge](machines.Execution),
-	fresh: func() facts.Execution {
-		return facts.Execution{ID: facts.Mint[facts.ExecutionID](), Account: facts.Mint[facts.AccountID](),
+	fresh: func() inbound.Execution {
+		return inbound.Execution{ID: facts.Mint[facts.ExecutionID](), Account: facts.Mint[facts.AccountID](),
 			Projection: facts.Mint[facts.ProjectionID](), Epoch: facts.Mint[facts.EpochID]()}
 	},
-	guard: func(f facts.Execution) facts.ExecutionHead {
-		return facts.ExecutionHead{Account: f.Account, Execution: f.ID, Projection: f.Projection}
+	guard: func(f inbound.Execution) inbound.ExecutionHead {
+		return inbound.ExecutionHead{Account: f.Account, Execution: f.ID, Projection: f.Projection}
 	},
 }
 
-var dependencies = subject[facts.ExecutionDependency, facts.DependencyKey, facts.DependencyHead, machines.ExecutionDependencyState, machines.ExecutionDependencyEdge]{
+var dependencies = subject[inbound.ExecutionDependency, facts.DependencyKey, inbound.DependencyHead, machines.ExecutionDependencyState, machines.ExecutionDependencyEdge]{
 	rows: schema.ExecutionDependencies, guards: schema.DependencyHeads, edges: edgesOf[machines.ExecutionDependencyEdge](machines.ExecutionDependency),
-	fresh: func() facts.ExecutionDependency {
-		return facts.ExecutionDependency{ID: facts.Mint[facts.DependencyID](), Account: facts.Mint[facts.AccountID](),
+	fresh: func() inbound.ExecutionDependency {
+		return inbound.ExecutionDependency{ID: facts.Mint[facts.DependencyID](), Account: facts.Mint[facts.AccountID](),
 			Execution: facts.Mint[facts.ExecutionID](), Deadline: time.Date(2026, 11, 29, 12, 0, 0, 123456000, time.UTC)}
 	},
-	guard: func(f facts.ExecutionDependency) facts.DependencyHead {
-		return facts.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution}
+	guard: func(f inbound.ExecutionDependency) inbound.DependencyHead {
+		return inbound.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution}
 	},
 }
 
-var effects = subject[facts.RemoteEffect, facts.EffectKey, facts.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]{
+var effects = subject[outbound.RemoteEffect, facts.EffectKey, outbound.EffectHead, machines.RemoteEffectState, machines.RemoteEffectEdge]{
 	rows: schema.RemoteEffects, guards: schema.EffectHeads, edges: edgesOf[machines.RemoteEffectEdge](machines.RemoteEffect),
-	fresh: func() facts.RemoteEffect {
-		return facts.RemoteEffect{ID: facts.Mint[facts.EffectID](), Account: facts.Mint[facts.AccountID](),
+	fresh: func() outbound.RemoteEffect {
+		return outbound.RemoteEffect{ID: facts.Mint[facts.EffectID](), Account: facts.Mint[facts.AccountID](),
 			Command: facts.Mint[facts.OutboundCommandID](), LogicalEffect: anyDigest()}
 	},
-	guard: func(f facts.RemoteEffect) facts.EffectHead { return facts.EffectHead{Account: f.Account, Effect: f.ID} },
+	guard: func(f outbound.RemoteEffect) outbound.EffectHead {
+		return outbound.EffectHead{Account: f.Account, Effect: f.ID}
+	},
 }
 
-var permits = subject[facts.DispatchPermit, facts.PermitKey, facts.PermitHead, machines.DispatchPermitState, machines.DispatchPermitEdge]{
+var permits = subject[outbound.DispatchPermit, facts.PermitKey, outbound.PermitHead, machines.DispatchPermitState, machines.DispatchPermitEdge]{
 	rows: schema.DispatchPermits, guards: schema.PermitHeads, edges: edgesOf[machines.DispatchPermitEdge](machines.DispatchPermit),
-	fresh: func() facts.DispatchPermit {
-		return facts.DispatchPermit{ID: facts.Mint[facts.PermitID](), Account: facts.Mint[facts.AccountID](), Effect: facts.Mint[facts.EffectID](),
+	fresh: func() outbound.DispatchPermit {
+		return outbound.DispatchPermit{ID: facts.Mint[facts.PermitID](), Account: facts.Mint[facts.AccountID](), Effect: facts.Mint[facts.EffectID](),
 			Attempt: facts.Mint[facts.AttemptID](), Holder: facts.Mint[facts.HolderID](), Generation: facts.Mint[facts.CredentialGenerationID](),
 			GateFence: 9, CredentialFence: 1}
 	},
-	guard: func(f facts.DispatchPermit) facts.PermitHead {
-		return facts.PermitHead{Account: f.Account, Permit: f.ID}
+	guard: func(f outbound.DispatchPermit) outbound.PermitHead {
+		return outbound.PermitHead{Account: f.Account, Permit: f.ID}
 	},
 }
 
-var links = subject[facts.RemoteLink, facts.LinkKey, facts.LinkHead, machines.RemoteLinkState, machines.RemoteLinkEdge]{
+var links = subject[outbound.RemoteLink, facts.LinkKey, outbound.LinkHead, machines.RemoteLinkState, machines.RemoteLinkEdge]{
 	rows: schema.RemoteLinks, guards: schema.LinkHeads, edges: edgesOf[machines.RemoteLinkEdge](machines.RemoteLink),
-	fresh: func() facts.RemoteLink {
-		return facts.RemoteLink{ID: facts.Mint[facts.LinkID](), Account: facts.Mint[facts.AccountID](), RemoteIdentity: anyDigest(), OwnerSlot: anyDigest()}
+	fresh: func() outbound.RemoteLink {
+		return outbound.RemoteLink{ID: facts.Mint[facts.LinkID](), Account: facts.Mint[facts.AccountID](), RemoteIdentity: anyDigest(), OwnerSlot: anyDigest()}
 	},
-	guard: func(f facts.RemoteLink) facts.LinkHead {
-		return facts.LinkHead{Account: f.Account, Link: f.ID, RemoteIdentity: f.RemoteIdentity, OwnerSlot: f.OwnerSlot}
+	guard: func(f outbound.RemoteLink) outbound.LinkHead {
+		return outbound.LinkHead{Account: f.Account, Link: f.ID, RemoteIdentity: f.RemoteIdentity, OwnerSlot: f.OwnerSlot}
 	},
 }
 

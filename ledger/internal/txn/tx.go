@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"connectorcore/schema"
 
@@ -27,21 +28,24 @@ type Tx struct {
 	statement  context.Context // outlives the caller, so that no cancellation tears a statement or a commit
 	raw        *sql.Tx
 	kind       *Kind
+	db         *DB
 	settling   bool
 	phase      phase
 	rank       schema.Rank
 	first      *touch // the first guard that was locked
 	statements int
 	poison     error
+	applying   sync.Mutex // held by Apply, and for ever once the closure has returned
 }
 
 // touch writes on one guard row without moving it.
 type touch struct {
+	name  string // table and key
 	query string
 	args  []any
 }
 
-// Settling tells that an earlier commit of the same closure is unknown. A decision does not need to know; a log does.
+// Settling tells that an earlier commit of the same closure, or under the same first guard, is unknown. A decision does not need to know; a log does.
 func (tx *Tx) Settling() bool { return tx.settling }
 
 // open refuses a step that comes after the writes, or after the transaction has failed: past the first error nothing

@@ -22,6 +22,10 @@ type Write interface {
 // Apply is the line. Every write is checked; then they are run, and the transaction commits whole or not at all. It
 // is called at most once, last.
 func (tx *Tx) Apply(writes ...Write) error {
+	if !tx.applying.TryLock() {
+		return errors.AssertionFailedf("transaction %q: writes by another goroutine, or after its closure returned", tx.kind)
+	}
+	defer tx.applying.Unlock()
 	if err := tx.open("a second Apply"); err != nil {
 		return err
 	}
@@ -67,29 +71,41 @@ func (w appendWrite[R]) run(tx *Tx) error {
 // Born writes the loaded facts that are missing, each with its guard in the machine's start state at fence 1. A fact
 // that was there gets no guard, whatever became of its own: what has ended is not born again (R02).
 func Born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](loaded *Loaded[R], rows schema.GuardRows[K, G, S, E], guard func(R) G) Write {
-	return bornWrite[R, K, G, S, E]{appendWrite[R]{loaded}, rows, guard}
+	return &bornWrite[R, K, G, S, E]{appendWrite: appendWrite[R]{loaded}, guards: rows, guard: guard}
 }
 
 type bornWrite[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct {
 	appendWrite[R]
 	guards schema.GuardRows[K, G, S, E]
 	guard  func(R) G
+	rows   [][]driver.Value
 }
 
-func (w bornWrite[R, K, G, S, E]) run(tx *Tx) error {
-	if err := w.appendWrite.run(tx); err != nil {
+// check asks that each fact bears its own guard: a fresh fact could otherwise bring back what has ended.
+func (w *bornWrite[R, K, G, S, E]) check(tx *Tx) error {
+	if err := w.appendWrite.check(tx); err != nil {
 		return err
 	}
-	var rows [][]driver.Value
 	for _, i := range w.loaded.missing() {
 		row := w.guard(w.loaded.brings[i])
+		subject := w.guards.Subject(w.guards.KeyOf(&row))
+		if own := w.loaded.values[i][:len(w.loaded.rows.Table.Primary)]; !sameRow(own, []driver.Value{subject[:]}) {
+			return errors.AssertionFailedf("transaction %q: a fact of %s bears another's guard in %s, of %s", tx.kind, w.loaded.rows.Table.Name, w.guards.Table.Name, subject)
+		}
 		bound, err := values(append(w.guards.Fields(&row), w.guards.Start, uint64(1)))
 		if err != nil {
 			return errors.Wrapf(err, "a row of %s", w.guards.Table.Name)
 		}
-		rows = append(rows, bound)
+		w.rows = append(w.rows, bound)
 	}
-	return tx.insert(w.guards.Table, rows)
+	return nil
+}
+
+func (w *bornWrite[R, K, G, S, E]) run(tx *Tx) error {
+	if err := w.appendWrite.run(tx); err != nil {
+		return err
+	}
+	return tx.insert(w.guards.Table, w.rows)
 }
 
 // Step takes one subject over one edge.
@@ -147,6 +163,10 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 		path[step.Key] = guard
 	}
 	for _, k := range order {
+		if w.guards.moved[k] {
+			return errors.AssertionFailedf("transaction %q: two Moves of one %s; give one of them all steps", tx.kind, w.guards.rows.Machine)
+		}
+		w.guards.moved[k] = true
 		if err := w.end(k, path[k]); err != nil {
 			return err
 		}

@@ -1,0 +1,224 @@
+package platform
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"connectorcore/facts"
+	"connectorcore/schema"
+
+	"github.com/spf13/pflag"
+)
+
+// Config is a whole and valid configuration.
+type Config struct {
+	Store Store
+	Log   Log
+	// Values are all keys in order, each with its value as it may be shown and with where it came from.
+	Values []Value
+}
+
+// Store says where the database is.
+type Store struct {
+	DSN          schema.DSN // the daemon's login; empty for the embedded store
+	MigrationDSN schema.DSN // the login that may change the schema; equal to DSN if none was given
+	Dir          string     // the data directory of the embedded store, absolute
+}
+
+// Log says what is logged.
+type Log struct {
+	Level  slog.Level
+	Format string // text or json
+}
+
+// Logger writes log lines as configured.
+func (l Log) Logger(to io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: l.Level}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(to, options))
+	}
+	return slog.New(slog.NewTextHandler(to, options))
+}
+
+// Value is a key as it may be shown to anybody: a secret is masked.
+type Value struct {
+	Key    string `json:"key"`
+	Text   string `json:"value"`
+	Origin string `json:"origin"` // "default", "connector.yaml:3", "CONNECTOR_STORE_DIR", "--store-dir"
+}
+
+// Load reads the configuration: a flag comes before the environment, the environment before the file, the file before
+// the default. The environment is os.Environ's form. The flags are those of AddFlags, parsed.
+//
+// Anything unknown or invalid is refused, all of it in one facts.Refusal of ConfigurationInvalid, each with where it
+// stands. No secret is in it.
+//
+// Of a secret and its file, only the source of the highest precedence that names either of them counts; a source that
+// names both is refused.
+func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
+	l := &loading{}
+	file := l.fileName(environ, flags)
+	l.layers = []layer{l.readFlags(flags), l.readEnv(environ), l.readFile(file)}
+	texts := map[string]string{}
+	config := &Config{}
+	for _, k := range keys {
+		found := l.resolve(k)
+		texts[k.Name] = found.text
+		config.Values = append(config.Values, Value{Key: k.Name, Text: found.shown(k), Origin: found.origin})
+	}
+	if err := l.refusal(); err != nil {
+		return nil, err
+	}
+	config.Store = Store{DSN: schema.DSN(texts["store.dsn"]), MigrationDSN: schema.DSN(texts["store.migration_dsn"])}
+	if config.Store.MigrationDSN == "" {
+		config.Store.MigrationDSN = config.Store.DSN
+	}
+	dir, err := filepath.Abs(texts["store.dir"])
+	if err != nil {
+		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.dir"), "%v", err)
+	}
+	config.Store.Dir = dir
+	config.Log.Format = texts["log.format"]
+	if err := config.Log.Level.UnmarshalText([]byte(texts["log.level"])); err != nil {
+		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("log.level"), "%v", err)
+	}
+	return config, nil
+}
+
+// given is one value as a source gives it.
+type given struct{ text, origin string }
+
+func (g given) shown(k Key) string {
+	if k.secret && g.text != "" {
+		return maskDSN(g.text)
+	}
+	return g.text
+}
+
+// layer is one source, by key.
+type layer map[string]given
+
+// loading collects what is wrong, so that a person corrects a file once and not once a mistake.
+type loading struct {
+	layers   []layer // the highest precedence first
+	problems []string
+}
+
+func (l *loading) problem(where, format string, args ...any) {
+	l.problems = append(l.problems, where+": "+fmt.Sprintf(format, args...))
+}
+
+func (l *loading) refusal() error {
+	if len(l.problems) == 0 {
+		return nil
+	}
+	return facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("configuration"), "%s", strings.Join(l.problems, "; "))
+}
+
+// put adds a value to a layer, unless it is empty or the key has one there by another spelling.
+func (l *loading) put(to layer, key, text, origin string) {
+	switch before, twice := to[key]; {
+	case text == "":
+		// An unset variable in a script must not silently choose the default, which for a DSN is another database.
+		l.problem(origin, "%s is empty: give it a value or leave it out", key)
+	case twice:
+		l.problem(origin, "%s is also given by %s: leave one of them out", key, before.origin)
+	default:
+		to[key] = given{text, origin}
+	}
+}
+
+// resolve finds a key's value, and checks it.
+func (l *loading) resolve(k Key) given {
+	found := l.lookUp(k)
+	if found.text == "" {
+		return found
+	}
+	if err := k.check(found.text); err != nil {
+		l.problem(found.origin, "%s: %v", k.Name, err)
+	}
+	return found
+}
+
+func (l *loading) lookUp(k Key) given {
+	for _, from := range l.layers {
+		value, here := from[k.Name]
+		if k.fills != "" {
+			if _, secret := from[k.fills]; secret && !here {
+				break // a source that gives the secret itself hides the files of those below it
+			}
+		}
+		if k.secret {
+			if file, also := from[k.Name+"_file"]; also {
+				return l.readSecret(k, file, value, here)
+			}
+		}
+		if here {
+			return value
+		}
+	}
+	if k.standard == nil {
+		return given{origin: "default"}
+	}
+	text, err := k.standard()
+	if err != nil {
+		l.problem("default", "%s: %v", k.Name, err)
+	}
+	return given{text, "default"}
+}
+
+// secretMax bounds what is read as a secret: a file that is longer is another file.
+const secretMax = 64 << 10
+
+// readSecret reads the secret from its file, less one line end.
+func (l *loading) readSecret(k Key, file, direct given, both bool) given {
+	if both {
+		l.problem(direct.origin, "%s is also given by %s: leave one of them out", k.Name, file.origin)
+		return direct
+	}
+	origin := file.origin + ", from " + file.text
+	text, err := readBounded(file.text)
+	if err != nil {
+		l.problem(file.origin, "%s_file: %v", k.Name, err)
+		return given{origin: origin}
+	}
+	text = strings.TrimRight(text, "\r\n")
+	if text == "" {
+		l.problem(file.origin, "%s_file: %s is empty", k.Name, file.text)
+	}
+	return given{text, origin}
+}
+
+func readBounded(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, secretMax))
+	return string(text), err
+}
+
+// fileName is the configuration file, or empty.
+func (l *loading) fileName(environ []string, flags *pflag.FlagSet) given {
+	if flag := flags.Lookup(FileFlag); flag != nil && flag.Changed {
+		return l.named(given{flag.Value.String(), "--" + FileFlag})
+	}
+	i := slices.IndexFunc(environ, func(e string) bool { return strings.HasPrefix(e, FileEnv+"=") })
+	if i < 0 {
+		return given{}
+	}
+	return l.named(given{strings.TrimPrefix(environ[i], FileEnv+"="), FileEnv})
+}
+
+func (l *loading) named(file given) given {
+	if file.text == "" {
+		l.problem(file.origin, "it is empty: name a file or leave it out")
+	}
+	return file
+}

@@ -1,0 +1,171 @@
+package platform
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"connectorcore/schema"
+
+	"github.com/cockroachdb/errors"
+	"github.com/go-sql-driver/mysql"
+	"github.com/spf13/pflag"
+)
+
+// Key is one key of the configuration. A key a.b is spelled a.b in the file, CONNECTOR_A_B in the environment and
+// --a-b on the command line.
+type Key struct {
+	Name    string // dotted
+	Default string // what holds if nobody sets it, in the words of the documentation
+	Says    string // what it is, as a clause
+
+	// secret keys are never shown. Each has a companion key that names a file with the secret.
+	secret bool
+	// fills is the secret key that this key's file holds.
+	fills string
+	// alias is a second, shorter spelling: CONNECTOR_<ALIAS> and --<alias>.
+	alias string
+	// check refuses a value. Its error must not repeat a secret.
+	check func(text string) error
+	// standard is the value if nobody sets it; nil means empty.
+	standard func() (string, error)
+}
+
+// Keys are all keys, in the order of the documentation. Every one of them has an effect.
+func Keys() []Key { return slices.Clone(keys) }
+
+var keys = []Key{
+	{
+		Name: "store.dsn", Default: "none: the embedded store", secret: true, alias: "dsn", check: checkDSN,
+		Says: "the daemon's login to a TiDB cluster, as user:password@tcp(host:port)/database",
+	},
+	{
+		Name: "store.dsn_file", Default: "none", fills: "store.dsn", check: checkSomething,
+		Says: "a file that holds store.dsn, so that the secret stands in no environment and in no list of processes",
+	},
+	{
+		Name: "store.migration_dsn", Default: "store.dsn", secret: true, check: checkDSN,
+		Says: "the login that may change the schema of the cluster; only the schema commands use it",
+	},
+	{
+		Name: "store.migration_dsn_file", Default: "none", fills: "store.migration_dsn", check: checkSomething,
+		Says: "a file that holds store.migration_dsn",
+	},
+	{
+		Name: "store.dir", Default: "$XDG_DATA_HOME/connectorcore/store, else ~/.local/share/connectorcore/store",
+		check: checkSomething, standard: defaultDir,
+		Says: "the data directory of the embedded store; a relative path starts at the working directory",
+	},
+	{
+		Name: "log.level", Default: "info", check: oneOf("debug", "info", "warn", "error"), standard: always("info"),
+		Says: "the least important line that is logged: debug, info, warn or error",
+	},
+	{
+		Name: "log.format", Default: "text", check: oneOf("text", "json"), standard: always("text"),
+		Says: "how a log line is written: text or json",
+	},
+}
+
+// reservedPrefix is for the tests of this project. Such a variable may be set and says nothing to the daemon.
+const reservedPrefix = "CONNECTOR_TEST_"
+
+// The file of the configuration is named by a flag or a variable, because it cannot name itself.
+const (
+	FileFlag = "config"
+	FileEnv  = "CONNECTOR_CONFIG"
+)
+
+const envPrefix = "CONNECTOR_"
+
+// Env are the variables that set the key, the regular one first.
+func (k Key) Env() []string {
+	return k.spellings(func(s string) string {
+		return envPrefix + strings.ToUpper(strings.ReplaceAll(s, ".", "_"))
+	})
+}
+
+// Flags are the flags that set the key, without the dashes, the regular one first.
+func (k Key) Flags() []string {
+	return k.spellings(func(s string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(s) })
+}
+
+func (k Key) spellings(spell func(string) string) []string {
+	all := []string{spell(k.Name)}
+	if k.alias != "" {
+		all = append(all, spell(k.alias))
+	}
+	return all
+}
+
+// AddFlags declares every flag of the configuration. None has a default of its own: an absent flag must not hide
+// what the environment or the file says.
+func AddFlags(flags *pflag.FlagSet) {
+	flags.String(FileFlag, "", "the configuration file, YAML; also "+FileEnv)
+	for _, k := range keys {
+		for i, name := range k.Flags() {
+			says := k.Says + " (default " + k.Default + ")"
+			if i > 0 {
+				says = "short for --" + k.Flags()[0]
+			}
+			flags.String(name, "", says)
+		}
+	}
+}
+
+func keyNamed(name string) (Key, bool) {
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+func always(text string) func() (string, error) { return func() (string, error) { return text, nil } }
+
+// defaultDir follows the XDG base directories: a store is data, neither configuration nor a cache that anybody may
+// delete.
+func defaultDir() (string, error) {
+	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "connectorcore", "store"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("there is no home directory to keep the embedded store in: set it, or set HOME")
+	}
+	return filepath.Join(home, ".local", "share", "connectorcore", "store"), nil
+}
+
+// checkSomething accepts any text: that it is not empty is asked of every key.
+func checkSomething(string) error { return nil }
+
+func oneOf(words ...string) func(string) error {
+	return func(text string) error {
+		if slices.Contains(words, text) {
+			return nil
+		}
+		return errors.Newf("%q is not one of %s", text, strings.Join(words, ", "))
+	}
+}
+
+// checkDSN asks for all that can be known without a connection. A text that is not quite a DSN may have its password
+// in any part, so that nothing of it is repeated before its parts are known.
+func checkDSN(text string) error {
+	config, err := mysql.ParseDSN(text)
+	if err != nil || config.Net != "tcp" && config.Net != "unix" {
+		return errors.New("it cannot be read as a DSN: want user:password@tcp(host:port)/database")
+	}
+	_, err = schema.Connector(schema.DSN(text), schema.RoleReader)
+	return err
+}
+
+// maskDSN shows who connects to where, and nothing that might be a secret.
+func maskDSN(text string) string {
+	config, err := mysql.ParseDSN(text)
+	if err != nil {
+		return hidden
+	}
+	return config.User + ":" + hidden + "@" + config.Net + "(" + config.Addr + ")/" + config.DBName
+}
+
+const hidden = "***"

@@ -1,0 +1,72 @@
+// Package inbound holds the facts and heads of the inbound chain: windows, executions, dependencies and results.
+//
+// Spec: Inbound facts; Runtime-owned result.
+package inbound
+
+import (
+	"connectorcore/facts"
+	"connectorcore/machines"
+)
+
+// ProjectionWindow is the birth of a window. Grouping is the digest of epoch, route and canonical grouping key.
+//
+// Spec: Inbound facts.
+type ProjectionWindow struct {
+	ID       facts.WindowID
+	Account  facts.AccountID
+	Epoch    facts.EpochID
+	Grouping facts.Digest
+}
+
+// WindowHead is an open window. There is at most one for a grouping.
+type WindowHead struct {
+	Account  facts.AccountID
+	Window   facts.WindowID
+	Grouping facts.Digest
+}
+
+// Execution is the birth of one immutable execution generation of a Projection.
+//
+// Spec: Inbound facts.
+type Execution struct {
+	ID         facts.ExecutionID
+	Account    facts.AccountID
+	Projection facts.ProjectionID
+	Epoch      facts.EpochID
+}
+
+// ExecutionHead is an execution that has not ended. There is at most one for a Projection.
+type ExecutionHead struct {
+	Account    facts.AccountID
+	Execution  facts.ExecutionID
+	Projection facts.ProjectionID
+}
+
+// ExecutionDependency is the birth of a requirement of an execution. Its deadline never moves.
+//
+// Spec: Inbound facts.
+type ExecutionDependency struct {
+	ID        facts.DependencyID
+	Account   facts.AccountID
+	Execution facts.ExecutionID
+	Deadline  facts.Instant
+}
+
+// DependencyHead is a requirement that still waits.
+type DependencyHead struct {
+	Account    facts.AccountID
+	Dependency facts.DependencyID
+	Execution  facts.ExecutionID
+}
+
+// ApplicationResult is the Runtime's one terminal answer to a command under an exact ExecutionRef.
+//
+// Spec: Runtime-owned result.
+type ApplicationResult struct {
+	Command      facts.CommandID
+	Account      facts.AccountID
+	Execution    facts.ExecutionID
+	ExecutionRef facts.Digest
+	Outcome      machines.ApplicationResultState
+	Result       facts.Digest
+}
