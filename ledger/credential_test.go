@@ -95,6 +95,13 @@ func TestVerdictsOfRevocationsAreTheirOwn(t *testing.T) {
 	must(t, f.revoke(t, f.move(t, two, 1, "before")))
 	verdicts, err := f.RevokeCredentials(t.Context(), []CredentialMove{f.move(t, unborn, 1, "x"), f.move(t, two, 2, "x"), f.move(t, one, 1, "x")})
 	must(t, err)
+	// A gate that no publication of this scope bore is another scope's, whose barrier is not held here.
+	foreign := facts.Mint[facts.CredentialGenerationID]()
+	_, err = f.store.Admin.ExecContext(t.Context(), "INSERT INTO credential_generation_dispatch_gate_guard (generation_id, state, fence) VALUES (?,'enabled',1)", foreign)
+	must(t, err)
+	if err := f.revoke(t, f.move(t, foreign, 1, "x")); !errors.Is(err, facts.SubjectMissing) {
+		t.Errorf("a gate of another scope: %v", err)
+	}
 	if !errors.Is(verdicts[0].Refusal, facts.SubjectMissing) || !errors.Is(verdicts[1].Refusal, facts.WrongState) || verdicts[2].Refusal != nil || verdicts[2].Fence != 2 {
 		t.Errorf("verdicts %+v", verdicts)
 	}

@@ -29,9 +29,9 @@ func (l *Ledger) FoundDeployment(ctx context.Context, deployment serving.Deploym
 	var barriers []serving.Barrier
 	var keys []facts.OwnerBarrierID
 	for _, owner := range serving.Owners() {
-		id := author.Barrier(founded.Scope, owner).ID
-		barriers = append(barriers, serving.Barrier{ID: id, Scope: founded.Scope, Owner: owner})
-		keys = append(keys, id)
+		named := author.Barrier(founded.Scope, owner)
+		barriers = append(barriers, serving.Barrier{ID: named.ID, Digest: named.Digest, Scope: founded.Scope, Owner: owner})
+		keys = append(keys, named.ID)
 	}
 	return txn.Run(ctx, l.db, kindFound, func(tx *txn.Tx) (serving.Scope, error) {
 		if _, err := txn.Lock(tx, schema.OwnerBarrierGuards, keys); err != nil {

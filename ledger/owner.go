@@ -86,6 +86,26 @@ func selected(tx *txn.Tx, line serving.SelectorDigest) (serving.Selection, error
 	return last, err
 }
 
+// selections are the present selections of lines. One line may have a long history, of which only the end is read; the
+// lines of many credentials have short ones, which are read together.
+func selections(tx *txn.Tx, lines []serving.SelectorDigest) (map[serving.SelectorDigest]serving.Selection, error) {
+	last := make(map[serving.SelectorDigest]serving.Selection, len(lines))
+	if len(lines) == 1 {
+		one, err := selected(tx, lines[0])
+		last[lines[0]] = one
+		return last, err
+	}
+	parents := make([]serving.Selection, len(lines))
+	for i, line := range lines {
+		parents[i].Selector = line
+	}
+	all, err := txn.Children(tx, schema.OwnerSelections, parents, 1)
+	for _, one := range all {
+		last[one.Selector] = one
+	}
+	return last, err
+}
+
 // standings are the present standings of generations; one that was never published has none.
 func standings(tx *txn.Tx, generations []serving.GenerationDigest) (map[serving.GenerationDigest]serving.Standing, error) {
 	parents := make([]serving.Standing, len(generations))

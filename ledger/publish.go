@@ -171,6 +171,17 @@ func (p Publication) standings(tx *txn.Tx) ([]serving.Standing, error) {
 
 // selections are the rows that make generations current. One that stands already is a retry.
 func (p Publication) selections(tx *txn.Tx, owners *lockedOwners) ([]serving.Selection, error) {
+	if len(p.Selects) == 0 {
+		return nil, premises(tx, owners, p.Premises)
+	}
+	lines := make([]serving.SelectorDigest, len(p.Selects))
+	for i, s := range p.Selects {
+		lines[i] = s.Selector
+	}
+	present, err := selections(tx, lines)
+	if err != nil {
+		return nil, err
+	}
 	var rows []serving.Selection
 	retry := false
 	for _, s := range p.Selects {
@@ -178,10 +189,8 @@ func (p Publication) selections(tx *txn.Tx, owners *lockedOwners) ([]serving.Sel
 		if err != nil {
 			return nil, err
 		}
-		last, err := selected(tx, s.Selector)
+		last := present[s.Selector]
 		switch {
-		case err != nil:
-			return nil, err
 		case last.Seq == s.At+1 && last.Generation == digest:
 			retry = true
 		case last.Seq != s.At:

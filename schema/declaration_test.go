@@ -175,7 +175,7 @@ func TestR08EveryLockableTableHasARankOfItsOwn(t *testing.T) {
 		}
 	}
 	byTable := map[string]string{
-		"account_serving_gate_guard": "gate", "serving_epoch_guard": "epoch", "serving_epoch_share": "share",
+		"owner_publication_barrier_guard": "owner barrier", "account_serving_gate_guard": "gate", "serving_epoch_guard": "epoch", "serving_epoch_share": "share",
 		"serving_publication_barrier_set_guard": "barrier set", "credential_generation_dispatch_gate_guard": "credential gate",
 		"projection_window_head": "window", "execution_dependency_head": "dependency head", "execution_head": "execution head",
 		"remote_effect_head": "effect head", "dispatch_permit_head": "permit", "remote_link_head": "link",
@@ -193,6 +193,7 @@ func TestR08EveryLockableTableHasARankOfItsOwn(t *testing.T) {
 // standing are the machines whose guard outlives every state: what it guards must never be without one.
 var standing = []machines.Machine{
 	machines.AccountServingGate, machines.ServingEpoch, machines.CredentialGenerationDispatchGate, machines.ServingPublicationBarrierSet,
+	machines.OwnerPublicationBarrier,
 }
 
 func TestEveryMachineInsideTheDatabaseHasItsTables(t *testing.T) {

@@ -12,7 +12,7 @@ var deploymentFact = &Table{
 	Name: "deployment", Kind: Fact,
 	Says: "What this installation is. There is one row, and nothing changes it.",
 	Columns: []Column{
-		{Name: "place", Type: typeState},
+		{Name: "place", Type: typeCount},
 		{Name: "deployment_id", Type: typeID},
 		{Name: "class", Type: typeState},
 		{Name: "organization", Type: typeKey},
@@ -25,7 +25,7 @@ var deploymentFact = &Table{
 	Primary: []string{"place"},
 	Reader:  "start-up, and whoever needs the scope or the class, by the one place",
 	Checks: []Check{
-		{"deployment_single", "place = '" + onlyPlace + "'"},
+		{"deployment_single", "place = 1"},
 		{"deployment_class", "class IN (" + quoted([]string{serving.Conformance.String(), serving.Production.String()}) + ")"},
 	},
 }
@@ -35,14 +35,15 @@ var ownerBarrierFact = &Table{
 	Says: "The birth of an owner's publication barrier in a scope.",
 	Columns: []Column{
 		{Name: "barrier_id", Type: typeID},
+		{Name: "barrier_digest", Type: typeDigest},
 		{Name: "scope_digest", Type: typeDigest},
 		{Name: "owner", Type: typeState},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"barrier_id"},
 	Reader:  "the barrier's own transactions, by exact barrier",
-	Indexes: []Index{{Name: "owner_publication_barrier_owner", Columns: []string{"scope_digest", "owner"}, Unique: true,
-		Reader: "R15: one barrier an owner and scope, whatever its 16-byte id"}},
+	Indexes: []Index{{Name: "owner_publication_barrier_digest", Columns: []string{"barrier_digest"}, Unique: true,
+		Reader: "R15: one barrier an owner and scope, by the whole digest of both"}},
 	Checks: []Check{{"owner_publication_barrier_closed", ownerCheck}},
 }
 
@@ -153,7 +154,7 @@ var (
 		return []any{placeColumn{}, &r.ID, &r.Class, &r.Organization, &r.Installation, &r.Workload, &r.Destinations, &r.Scope}
 	}}
 	OwnerBarriers = Rows[serving.Barrier]{ownerBarrierFact, func(r *serving.Barrier) []any {
-		return []any{&r.ID, &r.Scope, &r.Owner}
+		return []any{&r.ID, &r.Digest, &r.Scope, &r.Owner}
 	}}
 	OwnerBarrierHolds = Rows[serving.BarrierHold]{ownerBarrierHold, func(r *serving.BarrierHold) []any {
 		return []any{&r.Barrier, &r.Attempt}
@@ -185,19 +186,25 @@ var OwnerBarrierGuards = GuardRows[facts.OwnerBarrierID, serving.BarrierGuard, m
 	Start:   machines.OwnerPublicationBarrierOpen,
 }
 
-// onlyPlace is the key of the one deployment.
-const onlyPlace = "this"
-
 // placeColumn is the constant key of a table that holds one row.
 type placeColumn struct{}
 
-func (placeColumn) Value() (driver.Value, error) { return []byte(onlyPlace), nil }
+const onlyPlace = int64(1)
+
+func (placeColumn) Value() (driver.Value, error) { return onlyPlace, nil }
 
 func (placeColumn) Scan(source any) error {
-	if raw, ok := source.([]byte); !ok || string(raw) != onlyPlace {
-		return misread("the only place", source)
+	switch place := source.(type) { // the driver reads an unsigned number as either
+	case int64:
+		if place == onlyPlace {
+			return nil
+		}
+	case uint64:
+		if place == uint64(onlyPlace) {
+			return nil
+		}
 	}
-	return nil
+	return misread("the only place", source)
 }
 
 const (

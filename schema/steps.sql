@@ -394,7 +394,7 @@ CREATE TABLE IF NOT EXISTS remote_link_ledger (
 
 -- step 33: create table deployment
 CREATE TABLE IF NOT EXISTS deployment (
-  place varbinary(32) NOT NULL,
+  place bigint unsigned NOT NULL,
   deployment_id binary(16) NOT NULL,
   class varbinary(32) NOT NULL,
   organization varbinary(512) NOT NULL,
@@ -404,18 +404,19 @@ CREATE TABLE IF NOT EXISTS deployment (
   scope_digest binary(32) NOT NULL,
   founded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
   PRIMARY KEY (place) CLUSTERED,
-  CONSTRAINT deployment_single CHECK (place = 'this'),
+  CONSTRAINT deployment_single CHECK (place = 1),
   CONSTRAINT deployment_class CHECK (class IN ('conformance', 'production'))
 );
 
 -- step 34: create table owner_publication_barrier
 CREATE TABLE IF NOT EXISTS owner_publication_barrier (
   barrier_id binary(16) NOT NULL,
+  barrier_digest binary(32) NOT NULL,
   scope_digest binary(32) NOT NULL,
   owner varbinary(32) NOT NULL,
   born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
   PRIMARY KEY (barrier_id) CLUSTERED,
-  UNIQUE KEY owner_publication_barrier_owner (scope_digest, owner),
+  UNIQUE KEY owner_publication_barrier_digest (barrier_digest),
   CONSTRAINT owner_publication_barrier_closed CHECK (owner IN ('catalog', 'inbound_routes', 'callout_profiles', 'field_mappings', 'push_contracts', 'configuration', 'credentials'))
 );
 

@@ -14,43 +14,50 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-// PublishCredential publishes a credential generation with its dispatch gate, enabled, and makes it the current one of
-// its account, provider and identity. That is how a credential is rotated: what is frozen to an earlier generation stays
-// so, and a configuration generation and a successor epoch bring the new one into use.
+// PublishCredentials publishes credential generations, at most 500, each with its dispatch gate, enabled, and makes each
+// the current one of its account, provider and identity: all of them or none. That is how a credential is rotated: what
+// is frozen to an earlier generation stays so, and a configuration generation and a successor epoch bring the new one
+// into use. A publication that comes twice does not undo the rotation that followed it.
 //
 // Refuses: GenerationMalformed, ContentDiffers (the id stands for something else), WrongState (another rotation came
 // first), PublicationBarred.
-func (o *Owners) PublishCredential(ctx context.Context, c owners.CredentialGeneration) error {
-	sealed, err := owners.SealCredential(o.Scope(), c)
+func (o *Owners) PublishCredentials(ctx context.Context, all []owners.CredentialGeneration) error {
+	publication := ledger.Publication{Scope: o.Scope()}
+	var lines []serving.Selection
+	for _, c := range all {
+		sealed, err := owners.SealCredential(o.Scope(), c)
+		if err != nil {
+			return err
+		}
+		line, err := o.credentialLine(c)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(lines, func(s serving.Selection) bool { return s.Selector == line }) {
+			return facts.Refuse(facts.GenerationMalformed, facts.OfInput("credential generation "+c.ID.String()),
+				"another generation of credential %s of the same account and provider is published beside it", c.Identity)
+		}
+		lines = append(lines, serving.Selection{Selector: line})
+		publication.Credentials = append(publication.Credentials, c.ID)
+		publication.Generations = append(publication.Generations, o.generation(serving.Credentials, line, sealed))
+	}
+	history, err := readers.Many(ctx, o.reader, schema.OwnerSelections, lines, 1)
 	if err != nil {
-		return err
+		return errors.Wrap(err, "platform: the history of credentials")
 	}
-	line, err := o.credentialLine(c)
-	if err != nil {
-		return err
+	for _, g := range publication.Generations {
+		last, was := uint64(0), false
+		for _, s := range history {
+			if s.Selector == g.Selector {
+				last, was = max(last, s.Seq), was || s.Generation == g.ID
+			}
+		}
+		if !was {
+			publication.Selects = append(publication.Selects, ledger.Select{Line: ledger.Line{Owner: serving.Credentials, Selector: g.Selector, At: last},
+				Generation: ledger.GenerationName{Owner: serving.Credentials, Name: g.Name}})
+		}
 	}
-	last, err := o.current(ctx, line)
-	if err != nil {
-		return errors.Wrap(err, "platform: the current credential generation")
-	}
-	publication := ledger.Publication{Scope: o.Scope(), Credentials: []facts.CredentialGenerationID{c.ID},
-		Generations: []serving.Generation{o.generation(serving.Credentials, line, sealed)}}
-	before, err := o.wasSelected(ctx, line, publication.Generations[0].ID)
-	if err != nil {
-		return err
-	}
-	if !before {
-		publication.Selects = []ledger.Select{{Line: ledger.Line{Owner: serving.Credentials, Selector: line, At: last.Seq},
-			Generation: ledger.GenerationName{Owner: serving.Credentials, Name: sealed.Name}}}
-	}
-	return errors.Wrapf(o.ledger.PublishGenerations(ctx, publication), "platform: credential generation %s", c.ID)
-}
-
-// wasSelected tells whether a generation was ever current in its line: a publication that comes twice must not undo the
-// rotation that followed it.
-func (o *Owners) wasSelected(ctx context.Context, line serving.SelectorDigest, id serving.GenerationDigest) (bool, error) {
-	history, err := readers.Many(ctx, o.reader, schema.OwnerSelections, []serving.Selection{{Selector: line}}, 1)
-	return slices.ContainsFunc(history, func(s serving.Selection) bool { return s.Generation == id }), errors.Wrap(err, "platform: the history of a credential")
+	return errors.Wrapf(o.ledger.PublishGenerations(ctx, publication), "platform: %d credential generations", len(all))
 }
 
 // Credential opens one credential generation.

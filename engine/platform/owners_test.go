@@ -77,7 +77,7 @@ func install(t testing.TB) *installation {
 	i.pack = i.packOf(t, "pack", serving.BindingKinds()...)
 	i.credential = i.credentialOf(t, "webhook")
 	must(t, i.PublishPack(t.Context(), i.pack))
-	must(t, i.PublishCredential(t.Context(), i.credential))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{i.credential}))
 	var err error
 	i.view, err = i.Authorise(t.Context(), []facts.PackGenerationID{i.pack.Generation})
 	must(t, err)
@@ -156,7 +156,9 @@ func (i *installation) author(t testing.TB) map[serving.Owner]func(context.Conte
 			_, err := i.PublishConfiguration(ctx, i.configurationOf(t, fmt.Sprint("policy ", i.count.Add(1))))
 			return err
 		},
-		serving.Credentials: func(ctx context.Context) error { return i.PublishCredential(ctx, i.credentialOf(t, "api")) },
+		serving.Credentials: func(ctx context.Context) error {
+			return i.PublishCredentials(ctx, []owners.CredentialGeneration{i.credentialOf(t, "api")})
+		},
 	}
 	for _, kind := range serving.BindingKinds() {
 		all[kind.Owner()] = func(ctx context.Context) error { return i.PublishPack(ctx, i.packOf(t, "one", kind)) }

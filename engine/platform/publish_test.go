@@ -28,7 +28,7 @@ func TestPublishingTheSameAgainChangesNothing(t *testing.T) {
 	before := i.all(t)
 	for range 2 {
 		must(t, i.PublishPack(t.Context(), i.pack))
-		must(t, i.PublishCredential(t.Context(), i.credential))
+		must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{i.credential}))
 		view, err := i.Authorise(t.Context(), []facts.PackGenerationID{i.pack.Generation})
 		must(t, err)
 		configuration, err := i.PublishConfiguration(t.Context(), i.configurationOf(t, "1"))
@@ -46,7 +46,7 @@ func TestPublishingTheSameAgainChangesNothing(t *testing.T) {
 	}
 	other := i.credential
 	other.Version = key[facts.SecretVersion](t, "v-2")
-	if err := i.PublishCredential(t.Context(), other); !errors.Is(err, facts.ContentDiffers) {
+	if err := i.PublishCredentials(t.Context(), []owners.CredentialGeneration{other}); !errors.Is(err, facts.ContentDiffers) {
 		t.Errorf("a credential generation got another secret version: %v", err)
 	}
 	if after := i.all(t); after != before {
@@ -59,7 +59,7 @@ func TestP03AConfigurationWithABadMappingIsNotPublished(t *testing.T) {
 	i := install(t)
 	foreign := i.credentialOf(t, "webhook")
 	foreign.Account = facts.Mint[facts.AccountID]()
-	must(t, i.PublishCredential(t.Context(), foreign))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{foreign}))
 	before := i.all(t)
 	for name, one := range map[string]struct {
 		change func(*owners.AccountConfiguration)
@@ -116,6 +116,23 @@ func TestAPackThatContradictsItselfIsNotPublished(t *testing.T) {
 	}
 }
 
+// What an installation of many accounts publishes costs a fixed number of statements.
+func TestManyCredentialsAreOnePublication(t *testing.T) {
+	i := founded(t)
+	var all []owners.CredentialGeneration
+	for range 500 {
+		c := i.credentialOf(t, "api")
+		c.Account = facts.Mint[facts.AccountID]()
+		all = append(all, c)
+	}
+	for range 2 {
+		must(t, i.PublishCredentials(t.Context(), all))
+	}
+	if got := i.all(t); got != [3]int{500, 500, 500} || i.rows(t, "credential_generation_dispatch_gate_guard") != 500 {
+		t.Errorf("rows %v", got)
+	}
+}
+
 // Many authorisations at once: each is done or refused because another came first, and the history has no gap.
 func TestAuthorisationsTakeTurns(t *testing.T) {
 	i := install(t)
@@ -154,8 +171,8 @@ func TestRotationMakesANewGenerationCurrentAndKeepsTheOld(t *testing.T) {
 	i := install(t)
 	next := i.credentialOf(t, "webhook")
 	next.Version = key[facts.SecretVersion](t, "v-2")
-	must(t, i.PublishCredential(t.Context(), next))
-	must(t, i.PublishCredential(t.Context(), i.credential)) // the first publication, once more: it does not undo the rotation
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{next}))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{i.credential})) // the first publication, once more: it does not undo the rotation
 	line, err := i.credentialLine(next)
 	must(t, err)
 	last, err := i.current(t.Context(), line)
@@ -173,6 +190,10 @@ func TestRotationMakesANewGenerationCurrentAndKeepsTheOld(t *testing.T) {
 	}
 	if n := i.rows(t, "credential_generation_dispatch_gate_guard"); n != 2 {
 		t.Errorf("%d gates for two generations", n)
+	}
+	one, two := i.credentialOf(t, "api"), i.credentialOf(t, "api")
+	if err := i.PublishCredentials(t.Context(), []owners.CredentialGeneration{one, two}); !errors.Is(err, facts.GenerationMalformed) || !strings.Contains(err.Error(), two.ID.String()) {
+		t.Errorf("two generations of one credential were published at once: %v", err)
 	}
 	by := Authority{key[facts.OwnerName](t, "operator"), key[facts.OwnerName](t, "rotated")}
 	fence, err := i.RevokeCredential(t.Context(), i.credential.ID, 1, by)

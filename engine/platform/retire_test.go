@@ -145,11 +145,11 @@ func TestP04ACredentialInUseIsNotRemoved(t *testing.T) {
 		t.Errorf("a mapped generation was removed: %v", err)
 	}
 	spare, next := i.credentialOf(t, "api"), i.credentialOf(t, "api")
-	must(t, i.PublishCredential(t.Context(), spare))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{spare}))
 	if err := i.RemoveCredential(t.Context(), spare.ID); !errors.Is(err, facts.GenerationReferenced) {
 		t.Errorf("the current generation was removed: %v", err)
 	}
-	must(t, i.PublishCredential(t.Context(), next))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{next}))
 	must(t, i.RemoveCredential(t.Context(), spare.ID))
 	if got := i.Set().Credentials.Credential(t.Context(), i.Scope(), spare.ID); got.Standing() != owners.Absent {
 		t.Errorf("a removed generation is %s", got.Standing())
@@ -202,7 +202,7 @@ func TestG04NoSecretIsInTheDatabaseOrInAMessage(t *testing.T) {
 	f := sealedFolder(t)
 	c := i.credentialOf(t, "api")
 	c.Version = f.version
-	must(t, i.PublishCredential(t.Context(), c))
+	must(t, i.PublishCredentials(t.Context(), []owners.CredentialGeneration{c}))
 	got, err := i.Credential(t.Context(), c.ID)
 	must(t, err)
 	set, err := f.resolve(t, got.Version)

@@ -43,9 +43,10 @@ type Reference struct {
 
 // Barrier is the birth of an owner's publication barrier in a scope.
 type Barrier struct {
-	ID    facts.OwnerBarrierID
-	Scope Scope
-	Owner Owner
+	ID     facts.OwnerBarrierID
+	Digest facts.Digest // of scope and owner; the id is cut from it
+	Scope  Scope
+	Owner  Owner
 }
 
 // BarrierGuard is what an owner's barrier carries beside state and fence: who holds it. All of it is zero while the

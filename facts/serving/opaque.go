@@ -28,8 +28,13 @@ func (o Opaque) IsZero() bool { return o.bytes == "" }
 // String says how many bytes there are; their content is its owner's business.
 func (o Opaque) String() string { return fmt.Sprintf("(%d bytes)", len(o.bytes)) }
 
-// Value binds the exact bytes.
-func (o Opaque) Value() (driver.Value, error) { return []byte(o.bytes), nil }
+// Value binds the exact bytes. None is our own bug and never reaches a statement.
+func (o Opaque) Value() (driver.Value, error) {
+	if o.IsZero() {
+		return nil, errors.AssertionFailedf("no opaque bytes were bound to a statement")
+	}
+	return []byte(o.bytes), nil
+}
 
 // Scan reads the exact bytes.
 func (o *Opaque) Scan(source any) error {

@@ -17,7 +17,7 @@ var ownerBarriers = subject[owned.Barrier, facts.OwnerBarrierID, owned.BarrierGu
 	rows: schema.OwnerBarriers, guards: schema.OwnerBarrierGuards,
 	edges: edgesOf[machines.OwnerPublicationBarrierEdge](machines.OwnerPublicationBarrier),
 	fresh: func() owned.Barrier {
-		return owned.Barrier{ID: facts.Mint[facts.OwnerBarrierID](), Scope: owned.Scope{Digest: anyDigest()}, Owner: owned.Catalog}
+		return owned.Barrier{ID: facts.Mint[facts.OwnerBarrierID](), Digest: anyDigest(), Scope: owned.Scope{Digest: anyDigest()}, Owner: owned.Catalog}
 	},
 	guard: func(f owned.Barrier) owned.BarrierGuard { return owned.BarrierGuard{Barrier: f.ID} },
 	carry: func(k facts.OwnerBarrierID) *owned.BarrierGuard {
