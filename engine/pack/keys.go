@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"strings"
+
 	"connectorcore/engine/pack/form"
 )
 
@@ -9,7 +11,7 @@ import (
 func Keys() map[string][]string {
 	var route []string
 	for _, key := range form.Keys(Route{}) {
-		if len(key) <= len("channel") || key[:len("channel")+1] != "channel." {
+		if !strings.HasPrefix(key, "channel.") {
 			route = append(route, key)
 		}
 	}

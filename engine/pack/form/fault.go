@@ -13,9 +13,12 @@ type At struct {
 	Line int
 }
 
-// String is FILE:LINE.
+// String is FILE:LINE. Canonical bytes have neither.
 func (a At) String() string {
-	if a.Line == 0 {
+	switch {
+	case a.File == "":
+		return "canonical bytes"
+	case a.Line == 0:
 		return a.File
 	}
 	return fmt.Sprintf("%s:%d", a.File, a.Line)
