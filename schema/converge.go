@@ -6,6 +6,9 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
+
+	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
@@ -50,10 +53,36 @@ func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err e
 		}
 		applied = append(applied, s)
 	}
-	if err := convergeRoles(ctx, db, dsn.Database()); err != nil {
-		return applied, err
+	return applied, settleRoles(ctx, db, dsn.Database())
+}
+
+// How often roles are granted and read again. Grants that other databases make on the same server at the same time can
+// leave it answering from an older state of its cache, until the next grant.
+const (
+	roleTries = 6
+	rolePause = 200 * time.Millisecond
+)
+
+// settleRoles grants and verifies until the server answers with what was granted.
+func settleRoles(ctx context.Context, db *sql.DB, database string) error {
+	for try := 1; ; try++ {
+		if err := convergeRoles(ctx, db, database); err != nil {
+			return err
+		}
+		err := Verify(ctx, db, RoleMigration)
+		var difference *DifferenceError
+		var server *mysql.MySQLError
+		stale := errors.As(err, &difference) && difference.OnlyRoles() || errors.As(err, &server) && server.Number == codeNoSuchGrant
+		if !stale || try == roleTries {
+			return err
+		}
+		ring, stop := facts.SystemClock{}.Alarm(time.Duration(try) * rolePause)
+		select {
+		case <-ring:
+		case <-ctx.Done():
+		}
+		stop()
 	}
-	return applied, Verify(ctx, db, RoleMigration)
 }
 
 // found checks the server and the session before anything is changed, then makes the database and lets CHECK

@@ -13,6 +13,7 @@ const (
 	codeAccessDenied    = 1045
 	codeUnknownDatabase = 1049
 	codeDuplicate       = 1062
+	codeNoSuchGrant     = 1141
 )
 
 func execute(ctx context.Context, db *sql.DB, statement string, args ...any) error {

@@ -16,6 +16,11 @@ type DifferenceError struct {
 	Differences []string
 }
 
+// OnlyRoles tells whether the tables are as declared and only what roles may do is not.
+func (e *DifferenceError) OnlyRoles() bool {
+	return len(e.Differences) > 0 && !slices.ContainsFunc(e.Differences, func(d string) bool { return !strings.HasPrefix(d, "role ") })
+}
+
 // Error gives every difference a line.
 func (e *DifferenceError) Error() string {
 	return fmt.Sprintf("database %s is not as declared:\n  %s", e.Database, strings.Join(e.Differences, "\n  "))

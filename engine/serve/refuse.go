@@ -37,6 +37,8 @@ func refuse(err error, about string, looksFor facts.Code) error {
 		return nil
 	case errors.Is(err, context.Canceled):
 		return errors.Wrapf(err, "store %s: the start was interrupted", about)
+	case errors.As(err, &difference) && difference.OnlyRoles():
+		return facts.Refuse(facts.PrivilegesDiffer, facts.OfStore(about), "%s", listed(difference.Differences))
 	case errors.As(err, &difference):
 		return facts.Refuse(facts.SchemaDiffers, facts.OfStore(about), "%s", listed(difference.Differences))
 	case errors.Is(err, schema.ErrNoDatabase):
