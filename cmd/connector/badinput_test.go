@@ -1,8 +1,11 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"connectorcore/proptest/world"
@@ -40,6 +43,27 @@ func TestAnUnreachableStoreIsUnavailable(t *testing.T) {
 		sh.refused(exitUnavailable, args, dead.Addr)
 	}
 	sh.refused(exitUnavailable, check, "store_unreachable", dead.Addr+"/connector", "does not answer")
+}
+
+// Such a listener is a hung server, or a proxy whose server is gone.
+func TestAStoreThatTakesTheConnectionAndSaysNothingIsUnavailable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // the kernel takes connections for it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	mute := mysql.NewConfig()
+	mute.Net, mute.Addr, mute.DBName, mute.User, mute.Passwd = "tcp", listener.Addr().String(), "connector", "daemon", "mute-secret"
+	sh := newShell(t).dsn(mute)
+	var together sync.WaitGroup
+	for _, args := range [][]string{check, plan, apply, verify} {
+		together.Go(func() {
+			if a := sh.run(args...); a.code != exitUnavailable || !strings.Contains(a.err, "it let nobody in within 10s") {
+				t.Errorf("%v: exit code %d: %s", args, a.code, a.err)
+			}
+		})
+	}
+	together.Wait()
 }
 
 func TestAWrongPasswordIsSaidWithoutThePassword(t *testing.T) {
@@ -155,6 +179,7 @@ func TestALoginIsRefusedForWhatItHoldsAndForWhatItLacks(t *testing.T) {
 	newShell(t).dsn(migrationOf(t, store)).refused(exitFailed, check, "privileges_differ", "login root")
 	// A login of the daemon is none for the schema commands, and is told so.
 	newShell(t).dsn(configOf(store.Login, store.Name)).refused(exitFailed, verify, "is no migration login")
+	newShell(t).dsn(configOf(store.Login, store.Name)).refused(exitFailed, apply, "may not change the schema; name one that may by store.migration_dsn")
 }
 
 func TestARoleThatMayTooMuchIsNamed(t *testing.T) {
@@ -186,5 +211,6 @@ func TestWhatIsNoCommandIsRefusedWithoutRepeatingASecret(t *testing.T) {
 	} {
 		sh.refused(exitUsage, args)
 	}
-	sh.refused(exitUsage, []string{"schema", "aply"}, "connector schema has no command aply: it has show-sql, plan, apply, verify")
+	sh.refused(exitUsage, []string{"completion", "tcsh"}, "connector completion has no command tcsh: it has bash")
+	sh.refused(exitUsage, []string{"schema", "aply"}, "connector schema has no command aply: it has apply, plan, show-sql, verify")
 }

@@ -54,7 +54,11 @@ func (p *program) end(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	p.say("%v", err)
+	if errors.Is(err, context.Canceled) { // by a signal: nothing else cancels a command
+		p.say("interrupted; run it again to go on (%v)", err)
+	} else {
+		p.say("%v", err)
+	}
 	return exitOf(err)
 }
 

@@ -17,10 +17,20 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	// A second signal does not wait for an orderly end.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// endSignals ask for an orderly end. A terminal that closes is one of them, or the DSN files of a served store would stay
+// behind; under nohup that signal is ignored already, and stays so.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // program is one run of the command: where it writes, and what it was given.
@@ -40,6 +50,12 @@ func run(ctx context.Context, args, environ []string, out, err io.Writer) (code 
 		}
 	}()
 	root := p.root()
+	root.InitDefaultCompletionCmd(args...)
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, helpOrRefuse // the library's own would answer an unknown name with 0
+		}
+	}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(err)
@@ -86,19 +102,21 @@ func withoutValue(complaint string) string {
 
 // group is a command that only holds others. Called by itself it prints its help.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
-	parent := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs}
-	parent.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		names := make([]string, 0, len(commands))
-		for _, c := range commands {
-			names = append(names, c.Name())
-		}
-		return usage(cmd, "%s has no command %s: it has %s", cmd.CommandPath(), showable(args[0]), strings.Join(names, ", "))
-	}
+	parent := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, RunE: helpOrRefuse}
 	parent.AddCommand(commands...)
 	return parent
+}
+
+// helpOrRefuse runs a command that only holds others: what is left of the line names none of them.
+func helpOrRefuse(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usage(cmd, "%s has no command %s: it has %s", cmd.CommandPath(), showable(args[0]), strings.Join(names, ", "))
 }
 
 var plainWord = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)

@@ -51,7 +51,7 @@ func (p *program) storeServe() *cobra.Command {
 func servedText(s served) string {
 	daemon := s.DSNFile
 	if daemon == "" {
-		daemon = "none before the first 'connector schema apply'"
+		daemon = "none, its login is not made yet: end this and run 'connector store serve --apply'"
 	}
 	return fmt.Sprintf("%s@tcp(%s)/%s\ndaemon DSN in\t%s\nmigration DSN in\t%s", s.Login, s.Address, s.Database, daemon, s.MigrationDSNFile)
 }

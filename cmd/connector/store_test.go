@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,6 +66,16 @@ func (s *shell) serve(args ...string) *serving {
 	return running
 }
 
+// until polls for something that another process does.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(testWait); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not come about")
+		}
+	}
+}
+
 // said is what it has said to a person so far.
 func (s *serving) said(t *testing.T) string { return readText(t, s.errs) }
 
@@ -111,7 +123,7 @@ func TestTheEmbeddedStoreIsServedEndedAndServedAgainWithItsData(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	sh.refused(exitConflict, []string{"store", "serve"}, dir+" is in use by process")
-	sh.refused(exitConflict, apply, dir+" is in use by process")
+	sh.refused(exitConflict, apply, dir+" is in use by process", "in daemon.dsn or migration.dsn there")
 	store.end(t, syscall.SIGTERM)
 	for _, path := range []string{store.DSNFile, store.MigrationDSNFile} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -127,6 +139,62 @@ func TestTheEmbeddedStoreIsServedEndedAndServedAgainWithItsData(t *testing.T) {
 	store.daemon.done(check...)
 	store.end(t, syscall.SIGINT)
 	secretsStayInTheirFiles(t, dir)
+}
+
+// The two ends that nobody types: a terminal that is closed, and a kill, after which the next start withdraws the DSNs.
+func TestNoEndOfServeLeavesADSNForGood(t *testing.T) {
+	sh := newShell(t)
+	gone := func(store *serving) {
+		t.Helper()
+		for _, path := range []string{store.DSNFile, store.MigrationDSNFile} {
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("%s names a port that nobody serves: %v", path, err)
+			}
+		}
+	}
+	// Under nohup this test ignores the signal, and its children would; what is caught here is at its default in them.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
+	store := sh.serve("--apply")
+	store.end(t, syscall.SIGHUP)
+	gone(store)
+	store = sh.serve()
+	if err := store.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-store.ended
+	readText(t, store.DSNFile) // or the rest would show nothing
+	until(t, func() bool { return sh.run(check...).code != exitConflict })
+	gone(store)
+}
+
+func TestAHangupThatIsIgnoredStaysIgnored(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP) // as nohup does
+	t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
+	if slices.Contains(endSignals(), os.Signal(syscall.SIGHUP)) {
+		t.Error("a store that is served under nohup ends with its terminal")
+	}
+}
+
+func TestAnInterruptedStartSaysSo(t *testing.T) {
+	sh := newShell(t)
+	dir := filepath.Join(sh.dir, "data", "connectorcore", "store")
+	cmd := sh.command(t.Context(), "store", "serve", "--apply")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	until(t, func() bool { _, err := os.Stat(filepath.Join(dir, "tidb.toml")); return err == nil })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.HasPrefix(errs.String(), "connector: interrupted; run it again") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
 }
 
 // secretsStayInTheirFiles looks for the passwords in everything else that was written, the server's logs above all.
@@ -186,6 +254,9 @@ func TestWithoutADSNTheCommandsRunTheEmbeddedStore(t *testing.T) {
 // Without --apply a new store has no schema and no daemon's login; the migration login brings it forward.
 func TestServeBeginsAnEmptyStoreThatCanBeAppliedTo(t *testing.T) {
 	sh := newShell(t)
+	if text := servedText(served{}); !strings.Contains(text, "store serve --apply") {
+		t.Errorf("it does not say how the login is made: %s", text)
+	}
 	store := sh.serve()
 	if store.DSNFile != "" {
 		t.Errorf("%s is named before there is a daemon's login", store.DSNFile)

@@ -44,6 +44,9 @@ func build(ctx context.Context, in inputs, target string) error {
 	defer os.Remove(fresh)
 	err = step(ctx, "compiling and linking tidb-server (2 of 3)", in.moduleDir,
 		"go", "build", "-mod=readonly", "-v", "-ldflags", pretendFlag+" "+releaseFlag, "-o", fresh, serverPackage)
+	if errors.Is(err, errInterrupted) {
+		return err // nothing has failed
+	}
 	if err != nil {
 		return fmt.Errorf("the build of tidb-server failed: %w", err)
 	}

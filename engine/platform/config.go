@@ -27,7 +27,7 @@ type Config struct {
 type Store struct {
 	DSN          schema.DSN // the daemon's login; empty for the embedded store
 	MigrationDSN schema.DSN // the login that may change the schema; equal to DSN if none was given
-	Dir          string     // the data directory of the embedded store, absolute
+	Dir          string     // the data directory of the embedded store, absolute; may be empty beside a DSN
 }
 
 // Log says what is logged.
@@ -78,11 +78,13 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 	if config.Store.MigrationDSN == "" {
 		config.Store.MigrationDSN = config.Store.DSN
 	}
-	dir, err := filepath.Abs(texts["store.dir"])
-	if err != nil {
-		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.dir"), "%v", err)
+	if texts["store.dir"] != "" { // Abs would make it the working directory
+		dir, err := filepath.Abs(texts["store.dir"])
+		if err != nil {
+			return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.dir"), "%v", err)
+		}
+		config.Store.Dir = dir
 	}
-	config.Store.Dir = dir
 	config.Log.Format = texts["log.format"]
 	if err := config.Log.Level.UnmarshalText([]byte(texts["log.level"])); err != nil {
 		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("log.level"), "%v", err)
@@ -166,10 +168,23 @@ func (l *loading) lookUp(k Key) given {
 		return given{origin: "default"}
 	}
 	text, err := k.standard()
-	if err != nil {
+	if err != nil && !l.onCluster() {
 		l.problem("default", "%s: %v", k.Name, err)
 	}
 	return given{text, "default"}
+}
+
+// onCluster tells whether a database is named, so that no embedded store will ask for its directory: a daemon in a
+// container or under systemd often has no home.
+func (l *loading) onCluster() bool {
+	for _, from := range l.layers {
+		for _, k := range keys {
+			if _, named := from[k.Name]; named && (k.secret || k.fills != "") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // secretMax bounds what is read as a secret: a file that is longer is another file.

@@ -54,7 +54,7 @@ var keys = []Key{
 	},
 	{
 		Name: "store.dir", Default: "$XDG_DATA_HOME/connectorcore/store, else ~/.local/share/connectorcore/store",
-		check: checkSomething, standard: defaultDir,
+		check: checkDir, standard: defaultDir,
 		Says: "the data directory of the embedded store; a relative path starts at the working directory",
 	},
 	{
@@ -139,6 +139,14 @@ func defaultDir() (string, error) {
 // checkSomething accepts any text: that it is not empty is asked of every key.
 func checkSomething(string) error { return nil }
 
+// checkDir refuses what a shell would have replaced: the store would begin in a directory that is called ~.
+func checkDir(text string) error {
+	if strings.HasPrefix(text, "~") {
+		return errors.Newf("%q begins with ~, which only a shell replaces: write the whole path, or ./~ for that name", text)
+	}
+	return nil
+}
+
 func oneOf(words ...string) func(string) error {
 	return func(text string) error {
 		if slices.Contains(words, text) {
@@ -155,9 +163,15 @@ func checkDSN(text string) error {
 	if err != nil || config.Net != "tcp" && config.Net != "unix" {
 		return errors.New("it cannot be read as a DSN: want user:password@tcp(host:port)/database")
 	}
+	if slices.Contains(systemDatabases, strings.ToLower(config.DBName)) {
+		return errors.Newf("database %s is the server's own: name another one, which `schema apply` makes", config.DBName)
+	}
 	_, err = schema.Connector(schema.DSN(text), schema.RoleReader)
 	return err
 }
+
+// systemDatabases belong to the server. A DSN that was copied from an administrator's often ends in one of them.
+var systemDatabases = []string{"mysql", "sys", "information_schema", "performance_schema", "metrics_schema"}
 
 // maskDSN shows who connects to where, and nothing that might be a secret.
 func maskDSN(text string) string {

@@ -180,6 +180,8 @@ func TestWhatIsUnknownOrInvalidIsRefusedWithItsPlace(t *testing.T) {
 		{"a DSN without tcp()", "", []string{"CONNECTOR_DSN=root:" + secret + "@db:4000/connector"}, nil, []string{"it cannot be read as a DSN"}},
 		{"a DSN that lost its @", "", []string{"CONNECTOR_DSN=root:x(" + secret + ")/connector"}, nil, []string{"it cannot be read as a DSN"}},
 		{"a DSN without a database", "", []string{"CONNECTOR_DSN=root:" + secret + "@tcp(db:4000)/"}, nil, []string{"names no database"}},
+		{"a DSN to the server's own database", "", []string{"CONNECTOR_DSN=root:" + secret + "@tcp(db:4000)/MySQL"}, nil, []string{"database MySQL is the server's own"}},
+		{"a directory that only a shell knows", "store:\n  dir: ~/data\n", nil, nil, []string{"connector.yaml:2: store.dir: ", "begins with ~"}},
 		{"a DSN that counts found rows", "", []string{"CONNECTOR_DSN=" + dsnA + "?clientFoundRows=true"}, nil, []string{"clientFoundRows"}},
 		{"a DSN that gives up too early", "", []string{"CONNECTOR_DSN=" + dsnA + "?readTimeout=1s"}, nil, []string{"readTimeout=1s"}},
 	} {
@@ -251,5 +253,20 @@ func TestTheDataDirectoryFollowsTheBaseDirectories(t *testing.T) {
 	here, _ := os.Getwd()
 	if err != nil || config.Store.Dir != filepath.Join(here, "data") {
 		t.Errorf("relative: got %+v, %v", config, err)
+	}
+}
+
+// A daemon on a cluster keeps no data of its own: a container or a unit without a home must not keep it from starting.
+func TestOnlyTheEmbeddedStoreNeedsAHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	for _, variable := range []string{"CONNECTOR_DSN", "CONNECTOR_STORE_MIGRATION_DSN"} {
+		config, _, err := try(t, "", []string{variable + "=" + dsnA})
+		if err != nil || config.Store.Dir != "" {
+			t.Errorf("%s: %+v, %v", variable, config, err)
+		}
+	}
+	if _, _, err := try(t, "", nil); err == nil || !strings.Contains(err.Error(), "store.dir: there is no home directory") {
+		t.Errorf("got %v", err)
 	}
 }

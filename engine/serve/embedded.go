@@ -80,11 +80,5 @@ func endedOr(state embedded.State) error {
 
 // Close withdraws the DSNs and ends the store in order.
 func (e *Embedded) Close() error {
-	var err error
-	for _, name := range []string{daemonDSNName, migrationDSNName} {
-		if gone := os.Remove(filepath.Join(e.own.dir, name)); !os.IsNotExist(gone) {
-			err = errors.CombineErrors(err, gone)
-		}
-	}
-	return errors.CombineErrors(err, e.own.stop())
+	return errors.CombineErrors(e.own.withdraw(), e.own.stop())
 }

@@ -172,6 +172,7 @@ func (m *Migration) Close() error {
 // and those keep their own sentence.
 func refuseApply(err error, about string) error {
 	var difference *schema.DifferenceError
+	var answer *mysql.MySQLError
 	switch {
 	case err == nil:
 		return nil
@@ -179,6 +180,8 @@ func refuseApply(err error, about string) error {
 		return refuse(err, about, facts.StoreSessionUnsafe)
 	case errors.As(err, &difference), isGone(err):
 		return refuse(err, about, facts.SchemaDiffers)
+	case errors.As(err, &answer) && isDenied(answer.Number):
+		return errors.Wrapf(err, "store %s: this login may not change the schema; name one that may by store.migration_dsn", about)
 	}
 	return err
 }

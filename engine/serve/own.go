@@ -63,18 +63,42 @@ func startOwn(ctx context.Context, dir string, log *slog.Logger, mayBegin bool) 
 	if err != nil {
 		return nil, refuseDirectory(err, dir)
 	}
-	return &own{dir, server}, nil
+	o := &own{dir, server}
+	if err := o.withdraw(); err != nil { // those of a serve that was killed name a port of the past
+		return nil, errors.CombineErrors(err, o.stop())
+	}
+	return o, nil
+}
+
+// withdraw removes the DSNs of a served store.
+func (o *own) withdraw() error {
+	var err error
+	for _, name := range []string{daemonDSNName, migrationDSNName} {
+		if gone := os.Remove(filepath.Join(o.dir, name)); !os.IsNotExist(gone) {
+			err = errors.CombineErrors(err, errors.Wrap(gone, "store: a DSN that is served no longer"))
+		}
+	}
+	return err
 }
 
 // refuseDirectory gives what the supervisor says of a directory its code. Anything else is its own sentence.
 func refuseDirectory(err error, dir string) error {
 	switch {
 	case errors.Is(err, embedded.ErrInUse):
-		return facts.Refuse(facts.StoreDirectoryInUse, facts.OfStore(dir), "%v", err)
+		return facts.Refuse(facts.StoreDirectoryInUse, facts.OfStore(dir), "%v%s", err, whereServed(dir))
 	case errors.Is(err, embedded.ErrForeign):
 		return facts.Refuse(facts.StoreDirectoryForeign, facts.OfStore(dir), "%v", err)
 	}
 	return err
+}
+
+// whereServed tells where the DSNs are, if the directory is served to others.
+func whereServed(dir string) string {
+	path := filepath.Join(dir, migrationDSNName)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return ", which is in " + daemonDSNName + " or " + migrationDSNName + " there: give it by --store-dsn-file"
 }
 
 // stop ends the server in order; the supervisor bounds it.

@@ -25,7 +25,14 @@ type Server struct {
 // about names the store in messages, without a secret.
 func (s Server) about() string { return s.Address + "/" + s.Database }
 
-const probeDial = 5 * time.Second
+// How long a server may take to be reached, to take a login, and to answer one question or take one. A listener that
+// says nothing is a server that is down, and whoever starts a daemon must hear that.
+const (
+	probeDial  = 5 * time.Second
+	probeEnter = 10 * time.Second
+	probeRead  = 30 * time.Second
+	probeWrite = 10 * time.Second
+)
 
 // probe asks a server what it is. Its connection chooses no database and sets no variable: both could fail for
 // reasons that are not the first to be told. It changes nothing.
@@ -41,7 +48,7 @@ func probe(ctx context.Context, dsn schema.DSN) (found Server, err error) {
 		return found, refuse(err, found.about(), facts.StoreUnreachable)
 	}
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
-	if err := db.PingContext(ctx); err != nil {
+	if err := enter(ctx, db); err != nil {
 		return found, refuseLogin(err, found)
 	}
 	if err := schema.CheckServer(ctx, db); err != nil {
@@ -52,6 +59,17 @@ func probe(ctx context.Context, dsn schema.DSN) (found Server, err error) {
 	}
 	found.Embedded, err = embedded.Detect(ctx, db)
 	return found, refuse(err, found.about(), facts.StoreSettingsUnsafe)
+}
+
+// enter logs in, in bounded time.
+func enter(ctx context.Context, db *sql.DB) error {
+	bounded, cancel := context.WithTimeout(ctx, probeEnter)
+	defer cancel()
+	err := db.PingContext(bounded)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return errors.Wrapf(err, "it let nobody in within %s", probeEnter)
+	}
+	return err
 }
 
 // refuseLogin says of a server that cannot be entered at all whether it is the server or the login.
@@ -74,7 +92,7 @@ func choose(ctx context.Context, dsn schema.DSN, found Server) (err error) {
 		return refuse(err, found.about(), facts.StoreUnreachable)
 	}
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
-	err = db.PingContext(ctx)
+	err = enter(ctx, db)
 	var answer *mysql.MySQLError
 	switch {
 	case !errors.As(err, &answer):
@@ -100,8 +118,12 @@ func parse(dsn schema.DSN) (*mysql.Config, error) {
 // openBare makes a pool whose sessions are as the server gives them.
 func openBare(config *mysql.Config) (*sql.DB, error) {
 	config.Params, config.Logger = nil, &mysql.NopLogger{}
-	if config.Timeout == 0 {
-		config.Timeout = probeDial
+	for at, unset := range map[*time.Duration]time.Duration{
+		&config.Timeout: probeDial, &config.ReadTimeout: probeRead, &config.WriteTimeout: probeWrite,
+	} {
+		if *at == 0 {
+			*at = unset
+		}
 	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
