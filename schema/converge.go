@@ -40,6 +40,9 @@ func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err e
 		return nil, err
 	}
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
+	if err := refuseStrangers(ctx, db, dsn.Database()); err != nil {
+		return nil, err
+	}
 	if err := execute(ctx, db, schemaStep.create()); err != nil {
 		return nil, errors.Wrap(err, "the table of steps")
 	}
@@ -54,6 +57,25 @@ func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err e
 		applied = append(applied, s)
 	}
 	return applied, settleRoles(ctx, db, dsn.Database())
+}
+
+// refuseStrangers refuses a database that was never ours and holds something, before anything of ours is put beside it.
+// One that is ours is verified in the end.
+func refuseStrangers(ctx context.Context, db *sql.DB, database string) error {
+	names, err := column(ctx, db, "SHOW TABLES")
+	if err != nil {
+		return errors.Wrapf(err, "the tables of database %s", database)
+	}
+	var strangers []string
+	for _, name := range names {
+		if Find(name) == nil {
+			strangers = append(strangers, fmt.Sprintf("table %s is not declared", name))
+		}
+	}
+	if len(strangers) == 0 || slices.Contains(names, schemaStep.Name) {
+		return nil
+	}
+	return &DifferenceError{database, strangers}
 }
 
 // How often roles are granted and read again. Grants that other databases make on the same server at the same time can

@@ -310,6 +310,20 @@ func TestAnotherTableUnderADeclaredNameIsFound(t *testing.T) {
 	}
 }
 
+func TestADatabaseOfAnotherApplicationIsRefusedAndLeftAlone(t *testing.T) {
+	db := world.Database(t)
+	run(t, db.Admin, "CREATE TABLE tickets (a int)")
+	_, err := schema.Converge(t.Context(), adminDSN(db))
+	var difference *schema.DifferenceError
+	if !errors.As(err, &difference) || !slices.Equal(difference.Differences, []string{"table tickets is not declared"}) {
+		t.Errorf("converge gave %v", err)
+	}
+	var tables int
+	if err := db.Admin.QueryRow("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()").Scan(&tables); err != nil || tables != 1 {
+		t.Errorf("%d tables afterwards, %v", tables, err)
+	}
+}
+
 func TestADatabaseOfAnotherBinaryIsRefusedAndLeftAlone(t *testing.T) {
 	db := world.Database(t)
 	dsn := adminDSN(db)
