@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"connectorcore/facts"
 	"connectorcore/facts/serving"
@@ -181,4 +182,30 @@ func (c *comparison) shares(id facts.EpochID, fresh []facts.EpochShare) {
 	default:
 		c.fault = fmt.Sprintf("share %d is not of account %s, which the configuration has there now", first.At, fresh[first.At].Account)
 	}
+}
+
+// exactly tells whether the accounts are the epoch's whole set of shares.
+func exactly(epoch facts.ServingEpoch, accounts []facts.AccountID) error {
+	author, err := epoch.Profile.Author()
+	if err != nil {
+		return err
+	}
+	if uint64(len(accounts)) != epoch.ShareCount || author.ShareSet(epoch.ID, accounts) != epoch.SharesDigest {
+		return facts.Refuse(facts.ShareSetDiffers, facts.OfEpoch(epoch.ID), "it has %d shares, and the %d accounts that were named are not theirs", epoch.ShareCount, len(accounts))
+	}
+	return nil
+}
+
+// strangers refuses gates that are outside of the set: each of the service moves, or none.
+func strangers(tx *txn.Tx, epoch facts.EpochID, accounts []facts.AccountID) error {
+	all, err := txn.Whole(tx, schema.AccountServingGates)
+	if err != nil {
+		return err
+	}
+	for _, gate := range all {
+		if _, within := slices.BinarySearchFunc(accounts, gate.Account, facts.AccountID.Compare); !within {
+			return facts.Refuse(facts.ShareSetDiffers, facts.OfEpoch(epoch), "account %s has a gate and no share", gate.Account)
+		}
+	}
+	return nil
 }

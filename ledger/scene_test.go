@@ -277,6 +277,58 @@ func (s *scene) walkOf(accounts []facts.AccountID) ledger.Walk {
 	return ledger.Walk{Deployment: s.deployment.ID, Accounts: accounts, Principal: keyOf[facts.OwnerName](s.t, "operator"), Reason: keyOf[facts.OwnerName](s.t, "a new installation")}
 }
 
+// coordinator is a new attempt's first.
+func (s *scene) coordinator() ledger.Coordinator {
+	return ledger.Coordinator{Set: facts.Mint[facts.BarrierSetID](), Scope: s.scope, Attempt: facts.Mint[facts.ActivationAttemptID](), Fence: 1}
+}
+
+// acquire lets the attempt hold every owner's barrier and gives their receipts.
+func (s *scene) acquire(ctx context.Context, l *ledger.Ledger, c ledger.Coordinator) ([]serving.BarrierReceipt, error) {
+	verdicts, err := l.HoldBarriers(ctx, s.asks(c))
+	if err != nil {
+		return nil, err
+	}
+	var receipts []serving.BarrierReceipt
+	for i, v := range verdicts {
+		if v.Refusal != nil {
+			return nil, v.Refusal
+		}
+		hold, err := owners.SealHold(serving.Owners()[i], s.scope, c.Attempt, v.Barrier.HeldAt)
+		if err != nil {
+			return nil, err
+		}
+		receipts = append(receipts, serving.BarrierReceipt{Set: c.Set, Owner: hold.Owner, Fence: hold.Fence, Receipt: hold.Receipt})
+	}
+	return receipts, nil
+}
+
+func (s *scene) asks(c ledger.Coordinator) (asks []ledger.BarrierAsk) {
+	for _, owner := range serving.Owners() {
+		asks = append(asks, ledger.BarrierAsk{Scope: s.scope, Owner: owner, Attempt: c.Attempt, Fence: c.Fence})
+	}
+	return asks
+}
+
+// hold opens a set and takes it to held.
+func (s *scene) hold(ctx context.Context, l *ledger.Ledger, c ledger.Coordinator) error {
+	if _, err := l.OpenBarrierSet(ctx, c); err != nil {
+		return err
+	}
+	receipts, err := s.acquire(ctx, l, c)
+	if err != nil {
+		return err
+	}
+	if _, err := l.RecordBarrierReceipts(ctx, c, receipts); err != nil {
+		return err
+	}
+	_, err = l.HoldBarrierSet(ctx, c)
+	return err
+}
+
+func (s *scene) activation(c ledger.Coordinator, content ledger.EpochContent, ref facts.EpochRef) ledger.Activation {
+	return ledger.Activation{Coordinator: c, Deployment: s.deployment.ID, Epoch: ref, Found: content}
+}
+
 // states is where everything that an activation moves stands, by the administrator's eyes.
 func (s *scene) states(ref facts.EpochRef) string {
 	s.t.Helper()
