@@ -66,8 +66,12 @@ type ServingPublicationBarrierSet struct {
 	Attempt ActivationAttemptID
 }
 
-// BarrierSetGuard is the guard of a barrier set.
-type BarrierSetGuard struct{ BarrierSet BarrierSetID }
+// BarrierSetGuard is what a barrier set carries beside its state and fence.
+type BarrierSetGuard struct {
+	BarrierSet BarrierSetID
+	OpenScope  Digest // the scope while the set is not released, zero from then on: one set of a scope at a time
+	Holder     Fence  // of the attempt's present coordinator; it only rises, and every other one is stale
+}
 
 // Instant is a point in the database's time, to the microsecond that it stores.
 type Instant = time.Time

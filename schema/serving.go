@@ -98,11 +98,20 @@ var barrierFact = &Table{
 	Reader:  "the activation coordinator, by exact set",
 }
 
+// ColumnOpenScope is the scope of a barrier set that is not released.
+const ColumnOpenScope = "open_scope"
+
 var barrierGuard = guardTable(machines.ServingPublicationBarrierSet, Guard, RankBarrierSet, Table{
-	Says:    "How far a barrier set has come, and its fence.",
-	Columns: []Column{{Name: "barrier_set_id", Type: typeID}},
+	Says: "How far a barrier set has come, who coordinates it, and its fence.",
+	Columns: []Column{
+		{Name: "barrier_set_id", Type: typeID},
+		{Name: ColumnOpenScope, Type: typeDigest, Nullable: true},
+		{Name: "holder_fence", Type: typeCount},
+	},
 	Primary: []string{"barrier_set_id"},
 	Reader:  "acquire, activate and release, by exact set, locked",
+	Indexes: []Index{{Name: "serving_publication_barrier_set_guard_scope", Columns: []string{ColumnOpenScope}, Unique: true,
+		Reader: "U07: at most one set of a scope that is not released; opening one reads it"}},
 })
 
 var (
@@ -152,8 +161,16 @@ var (
 		func(g *facts.EpochGuard) *facts.EpochID { return &g.Epoch })
 	CredentialGates = standing(machines.CredentialGenerationDispatchGateEnabled, machines.CredentialGenerationDispatchGateRevoke,
 		credentialGuard, credentialLedger, func(g *facts.CredentialGate) *facts.CredentialGenerationID { return &g.Generation })
-	BarrierSets = standing(machines.ServingPublicationBarrierSetAcquiring, machines.ServingPublicationBarrierSetHold,
-		barrierGuard, barrierLedger, func(g *facts.BarrierSetGuard) *facts.BarrierSetID { return &g.BarrierSet })
+	BarrierSets = GuardRows[facts.BarrierSetID, facts.BarrierSetGuard, machines.ServingPublicationBarrierSetState, machines.ServingPublicationBarrierSetEdge]{
+		Machine: machines.ServingPublicationBarrierSet, Table: barrierGuard, Ledger: barrierLedger,
+		Key: func(k *facts.BarrierSetID) []any { return []any{k} },
+		Fields: func(g *facts.BarrierSetGuard) []any {
+			return []any{&g.BarrierSet, optional[facts.Digest]{&g.OpenScope}, &g.Holder}
+		},
+		KeyOf:   func(g *facts.BarrierSetGuard) facts.BarrierSetID { return g.BarrierSet },
+		Subject: func(k facts.BarrierSetID) facts.SubjectID { return facts.SubjectID(k) },
+		Start:   machines.ServingPublicationBarrierSetAcquiring,
+	}
 )
 
 // profileColumn stores a profile as its exact id. What has no id is never written, and an unknown id is never read.

@@ -500,3 +500,91 @@ CREATE TABLE IF NOT EXISTS owner_reference (
   epoch_id binary(16) NOT NULL,
   PRIMARY KEY (generation_digest, epoch_id) CLUSTERED
 );
+
+-- step 42: create table serving_epoch_attestation
+CREATE TABLE IF NOT EXISTS serving_epoch_attestation (
+  epoch_id binary(16) NOT NULL,
+  scope_digest binary(32) NOT NULL,
+  organization varbinary(512) NOT NULL,
+  installation varbinary(512) NOT NULL,
+  workload varbinary(512) NOT NULL,
+  lineage varbinary(512) NOT NULL,
+  revision bigint unsigned NOT NULL,
+  source_snapshot binary(32) NOT NULL,
+  view_digest binary(32) NOT NULL,
+  catalog_receipt_protocol varbinary(512) NOT NULL,
+  receipt_lineage varbinary(512) NOT NULL,
+  receipt_revision bigint unsigned NOT NULL,
+  security_epoch bigint unsigned NOT NULL,
+  capability_version varbinary(512) NOT NULL,
+  generation_protocol varbinary(512) NOT NULL,
+  configuration_generation varbinary(512) NOT NULL,
+  configuration_digest binary(32) NOT NULL,
+  configuration_receipt_protocol varbinary(512) NOT NULL,
+  configuration_receipt mediumblob NOT NULL,
+  configuration_receipt_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (epoch_id) CLUSTERED
+);
+
+-- step 43: create table serving_epoch_binding
+CREATE TABLE IF NOT EXISTS serving_epoch_binding (
+  epoch_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  binding_id binary(16) NOT NULL,
+  identity_digest binary(32) NOT NULL,
+  kind varbinary(32) NOT NULL,
+  owner_pack varbinary(512) NOT NULL,
+  pack_installation varbinary(512) NOT NULL,
+  pack_payload binary(32) NOT NULL,
+  business_key varbinary(512) NOT NULL,
+  definition_version varbinary(512) NOT NULL,
+  credential_refs mediumblob NOT NULL,
+  runtime_command varbinary(512),
+  runtime_version varbinary(512),
+  pack_generation varbinary(512) NOT NULL,
+  envelope_version varbinary(512) NOT NULL,
+  definition_digest binary(32) NOT NULL,
+  receipt_version varbinary(512) NOT NULL,
+  owner_receipt mediumblob NOT NULL,
+  owner_receipt_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (epoch_id, ordinal) CLUSTERED,
+  CONSTRAINT serving_epoch_binding_kind CHECK (kind IN ('inbound_route', 'callout_profile', 'field_mapping', 'push_contract')),
+  CONSTRAINT serving_epoch_binding_runtime CHECK ((runtime_command IS NULL) = (runtime_version IS NULL))
+);
+
+-- step 44: create table serving_epoch_credential
+CREATE TABLE IF NOT EXISTS serving_epoch_credential (
+  epoch_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  generation_id binary(16) NOT NULL,
+  transport_digest binary(32) NOT NULL,
+  receipt_protocol varbinary(512) NOT NULL,
+  owner_receipt mediumblob NOT NULL,
+  owner_receipt_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (epoch_id, ordinal) CLUSTERED
+);
+
+-- step 45: create table serving_publication_barrier_receipt
+CREATE TABLE IF NOT EXISTS serving_publication_barrier_receipt (
+  barrier_set_id binary(16) NOT NULL,
+  owner varbinary(32) NOT NULL,
+  hold_fence bigint unsigned NOT NULL,
+  receipt_protocol varbinary(512) NOT NULL,
+  receipt mediumblob NOT NULL,
+  receipt_digest binary(32) NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (barrier_set_id, owner) CLUSTERED,
+  CONSTRAINT serving_publication_barrier_receipt_owner CHECK (owner IN ('catalog', 'inbound_routes', 'callout_profiles', 'field_mappings', 'push_contracts', 'configuration', 'credentials'))
+);
+
+-- step 46: a barrier set that is not released names its scope (issue 2)
+ALTER TABLE serving_publication_barrier_set_guard ADD COLUMN IF NOT EXISTS open_scope binary(32) NULL AFTER barrier_set_id;
+
+-- step 47: a barrier set knows its holder's fence (issue 2)
+ALTER TABLE serving_publication_barrier_set_guard ADD COLUMN IF NOT EXISTS holder_fence bigint unsigned NOT NULL AFTER open_scope;
+
+-- step 48: one barrier set of a scope that is not released (issue 2)
+CREATE UNIQUE INDEX IF NOT EXISTS serving_publication_barrier_set_guard_scope ON serving_publication_barrier_set_guard (open_scope);

@@ -173,7 +173,7 @@ func (r Rank) String() string {
 func Tables() []*Table { return slices.Clone(tables) }
 
 // tables is filled by the declarations of this room, in the order of their files' init-free variables below.
-var tables = slices.Concat(catalogueTables, servingTables, ownerTables, inboundTables, outboundTables)
+var tables = slices.Concat(catalogueTables, servingTables, ownerTables, epochTables, inboundTables, outboundTables)
 
 // Find is the declaration of the named table, or nil.
 func Find(name string) *Table {

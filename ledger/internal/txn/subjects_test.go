@@ -84,7 +84,7 @@ var barriers = subject[facts.ServingPublicationBarrierSet, facts.BarrierSetID, f
 		return facts.ServingPublicationBarrierSet{ID: facts.Mint[facts.BarrierSetID](), Scope: anyDigest(), Attempt: facts.Mint[facts.ActivationAttemptID]()}
 	},
 	guard: func(f facts.ServingPublicationBarrierSet) facts.BarrierSetGuard {
-		return facts.BarrierSetGuard{BarrierSet: f.ID}
+		return facts.BarrierSetGuard{BarrierSet: f.ID, OpenScope: f.Scope, Holder: 1}
 	},
 }
 
