@@ -145,7 +145,7 @@ func TestR42NobodyAtRunTimeDeletesAGate(t *testing.T) {
 		"account_serving_gate_guard":                "(account_id, state, fence) VALUES (?, 'v1_serving', 1)",
 		"serving_epoch_guard":                       "(epoch_id, state, fence) VALUES (?, 'prepared', 1)",
 		"credential_generation_dispatch_gate_guard": "(generation_id, state, fence) VALUES (?, 'enabled', 1)",
-		"serving_publication_barrier_set_guard":     "(barrier_set_id, state, fence) VALUES (?, 'acquiring', 1)",
+		"serving_publication_barrier_set_guard":     "(barrier_set_id, holder_fence, state, fence) VALUES (?, 1, 'acquiring', 1)",
 		"owner_publication_barrier_guard":           "(barrier_id, holder_fence, held_at_fence, state, fence) VALUES (?, 0, 0, 'open', 1)",
 	}
 	// All roles of the login at once are the most that anything at run time can take.
