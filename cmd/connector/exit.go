@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"connectorcore/facts"
 
@@ -38,6 +39,9 @@ var exits = map[facts.Code]int{
 	facts.ConfigurationInvalid: exitUsage,
 	facts.StoreUnreachable:     exitUnavailable,
 	facts.StoreDirectoryInUse:  exitConflict,
+	facts.ContentDiffers:       exitConflict,
+	facts.WrongState:           exitConflict,
+	facts.PublicationBarred:    exitConflict,
 }
 
 // usageError is a command line that cannot be understood.
@@ -54,9 +58,15 @@ func (p *program) end(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.Is(err, context.Canceled) { // by a signal: nothing else cancels a command
+	var several complaints
+	switch {
+	case errors.Is(err, context.Canceled): // by a signal: nothing else cancels a command
 		p.say("interrupted; run it again to go on (%v)", err)
-	} else {
+	case errors.As(err, &several):
+		for _, line := range several {
+			_, _ = fmt.Fprintln(p.err, oneLine(line)) // as in say
+		}
+	default:
 		p.say("%v", err)
 	}
 	return exitOf(err)
@@ -80,10 +90,22 @@ func exitOf(err error) int {
 
 // say writes one line to the person. An error of several lines becomes one.
 func (p *program) say(format string, args ...any) {
-	lines := strings.FieldsFunc(fmt.Sprintf(format, args...), func(r rune) bool { return r == '\n' || r == '\r' })
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
 	// Standard error is the last place to say anything; if it is closed there is nobody to tell.
-	_, _ = fmt.Fprintln(p.err, "connector: "+strings.Join(lines, " "))
+	_, _ = fmt.Fprintln(p.err, "connector: "+oneLine(fmt.Sprintf(format, args...)))
+}
+
+// oneLine joins lines, and lets nothing through that a terminal would obey.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(strings.Map(plain, lines[i]))
+	}
+	return strings.Join(lines, " ")
+}
+
+func plain(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }

@@ -75,6 +75,8 @@ func (p *program) root() *cobra.Command {
 		group("config", "Look at the configuration", p.configView(), p.configValidate()),
 		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify()),
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
+		p.packs(),
+		group("deployment", "Say once what this installation is", p.deploymentFound()),
 	)
 	root.Long = longHelp
 	for code, says := range exitSays {

@@ -28,6 +28,7 @@ type Store struct {
 	DSN          schema.DSN // the daemon's login; empty for the embedded store
 	MigrationDSN schema.DSN // the login that may change the schema; equal to DSN if none was given
 	Dir          string     // the data directory of the embedded store, absolute; may be empty beside a DSN
+	Witness      string     // the file of OpenWitness, absolute, outside Dir; may be empty beside a DSN
 }
 
 // Log says what is logged.
@@ -68,6 +69,9 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 	config := &Config{}
 	for _, k := range keys {
 		found := l.resolve(k)
+		if found.text == "" && k.follows != nil {
+			found.text = k.follows(file.text, texts["store.dir"])
+		}
 		texts[k.Name] = found.text
 		config.Values = append(config.Values, Value{Key: k.Name, Text: found.shown(k), Origin: found.origin})
 	}
@@ -85,11 +89,32 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 		}
 		config.Store.Dir = dir
 	}
+	witness, err := witnessAt(texts["store.witness"], config.Store)
+	if err != nil {
+		return nil, err
+	}
+	config.Store.Witness = witness
 	config.Log.Format = texts["log.format"]
 	if err := config.Log.Level.UnmarshalText([]byte(texts["log.level"])); err != nil {
 		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("log.level"), "%v", err)
 	}
 	return config, nil
+}
+
+// witnessAt is the absolute path of the witness. Where there is neither a configuration file nor a home, there is none.
+func witnessAt(text string, store Store) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	path, err := filepath.Abs(text)
+	if err != nil {
+		return "", facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.witness"), "%v", err)
+	}
+	if inside, err := filepath.Rel(store.Dir, path); store.DSN == "" && err == nil && filepath.IsLocal(inside) {
+		return "", facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.witness"),
+			"it is inside store.dir, and would be brought back with an old copy of it: name a path outside")
+	}
+	return path, nil
 }
 
 // given is one value as a source gives it.

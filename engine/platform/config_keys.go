@@ -30,9 +30,12 @@ type Key struct {
 	check func(text string) error
 	// standard is the value if nobody sets it; nil means empty.
 	standard func() (string, error)
+	// follows is the value if nobody sets it and it depends on the configuration file, which may be none, and on
+	// store.dir.
+	follows func(file, dir string) string
 }
 
-// Keys are all keys, in the order of the documentation. Every one of them has an effect.
+// Keys are all keys, in the order of the documentation.
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
@@ -56,6 +59,11 @@ var keys = []Key{
 		Name: "store.dir", Default: "$XDG_DATA_HOME/connectorcore/store, else ~/.local/share/connectorcore/store",
 		check: checkDir, standard: defaultDir,
 		Says: "the data directory of the embedded store; a relative path starts at the working directory",
+	},
+	{
+		Name: "store.witness", Default: "the configuration file with the ending .witness, else store.dir with .witness behind it",
+		check: checkSomething, follows: besideConfiguration,
+		Says: "the file that remembers, outside the database, how far each account has come; it is never brought back together with the database",
 	},
 	{
 		Name: "log.level", Default: "info", check: oneOf("debug", "info", "warn", "error"), standard: always("info"),
@@ -134,6 +142,18 @@ func defaultDir() (string, error) {
 		return "", errors.New("there is no home directory to keep the embedded store in: set it, or set HOME")
 	}
 	return filepath.Join(home, ".local", "share", "connectorcore", "store"), nil
+}
+
+// besideConfiguration is where the witness is if nobody says. It is not in the data directory, because whoever brings an
+// old copy of that back would bring an old witness back with it.
+func besideConfiguration(file, dir string) string {
+	switch {
+	case file == "" && dir == "":
+		return ""
+	case file == "":
+		return filepath.Clean(dir) + ".witness"
+	}
+	return strings.TrimSuffix(file, filepath.Ext(file)) + ".witness"
 }
 
 // checkSomething accepts any text: that it is not empty is asked of every key.

@@ -88,7 +88,7 @@ func TestEveryKeyIsReadFromEachOfItsSpellings(t *testing.T) {
 	write(t, path, dsnA+"\n")
 	values := map[string]string{
 		"store.dsn": dsnA, "store.migration_dsn": dsnA, "store.dsn_file": path, "store.migration_dsn_file": path,
-		"store.dir": "/data", "log.level": "warn", "log.format": "json",
+		"store.dir": "/data", "store.witness": "/witness", "log.level": "warn", "log.format": "json",
 	}
 	for _, k := range Keys() {
 		text := values[k.Name]

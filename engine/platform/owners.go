@@ -33,12 +33,12 @@ func OpenOwners(ctx context.Context, l *ledger.Ledger, r *readers.Reader) (*Owne
 	if err != nil {
 		return nil, err
 	}
-	founded, found, err := readers.One(ctx, r, schema.Deployments, func(*serving.Founded) {})
+	founded, found, err := standing(ctx, r)
 	switch {
 	case err != nil:
-		return nil, errors.Wrap(err, "platform: the deployment")
+		return nil, err
 	case !found:
-		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("deployment"), "this database was not founded as a deployment yet")
+		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("deployment"), "this database was not founded yet: run 'connector deployment found'")
 	case author.Scope(founded.Deployment) != founded.Scope:
 		return nil, errors.AssertionFailedf("the stored scope %s of deployment %s is not the one that it derives to", founded.Scope, founded.ID)
 	}

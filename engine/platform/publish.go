@@ -37,10 +37,12 @@ type PackDefinition struct {
 // PublishPack installs a pack generation: the definitions at their owners and the manifest at the Catalog, all of it or
 // nothing. Nothing is authorised by that. Installing the same again changes nothing.
 //
-// Refuses: GenerationMalformed, ContentDiffers (the same generation with other bytes), PublicationBarred.
+// Refuses: GenerationMalformed, ContentDiffers (the same generation, or the same version of a definition, with other
+// bytes), WrongState (another pack brought a version at the same moment), PublicationBarred.
 func (o *Owners) PublishPack(ctx context.Context, p Pack) error {
 	line, publication := o.packLine(p.Name), ledger.Publication{Scope: o.Scope()}
 	manifest := owners.Manifest{Pack: p.Name, Installation: p.Installation, Payload: p.Payload, Generation: p.Generation}
+	var definitions []owners.Exact
 	for _, d := range p.Definitions {
 		refs, err := owners.EncodeRefs(d.Credentials)
 		if err != nil {
@@ -54,7 +56,7 @@ func (o *Owners) PublishPack(ctx context.Context, p Pack) error {
 			return err
 		}
 		publication.Generations = append(publication.Generations, o.generation(d.Kind.Owner(), line(d.Kind.Owner()), sealed))
-		manifest.Bindings = append(manifest.Bindings, binding)
+		manifest.Bindings, definitions = append(manifest.Bindings, binding), append(definitions, sealed)
 	}
 	slices.SortFunc(manifest.Bindings, owners.CompareBindings)
 	sealed, err := owners.SealManifest(o.Scope(), manifest)
@@ -62,6 +64,9 @@ func (o *Owners) PublishPack(ctx context.Context, p Pack) error {
 		return err
 	}
 	publication.Generations = append(publication.Generations, o.generation(serving.Catalog, line(serving.Catalog), sealed))
+	if publication.Selects, err = o.versions(ctx, p, definitions); err != nil {
+		return err
+	}
 	return errors.Wrapf(o.ledger.PublishGenerations(ctx, publication), "platform: pack %s", p.Name)
 }
 
