@@ -154,7 +154,7 @@ func published(t *testing.T, at *platform.Owners, account facts.AccountID, ident
 	t.Helper()
 	c := owners.CredentialGeneration{ID: facts.Mint[facts.CredentialGenerationID](), Identity: key[facts.CredentialIdentity](t, identity), Account: account,
 		Provider: key[facts.ProviderScope](t, "shop"), Backend: key[facts.OwnerName](t, "file"), Version: key[facts.SecretVersion](t, "v-1")}
-	if err := at.PublishCredential(t.Context(), c); err != nil {
+	if err := at.PublishCredentials(t.Context(), []owners.CredentialGeneration{c}); err != nil {
 		t.Fatal(err)
 	}
 	return owners.CredentialMapping{Ref: owners.CredentialRef{Name: c.Identity, Provider: c.Provider}, Generation: c.ID}
