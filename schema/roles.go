@@ -57,9 +57,9 @@ func (r Role) Privileges(k Kind) []string {
 // One process does it at a time: TiDB fails the second of two grants to one role that run at once, and may go on
 // answering from what it had cached before them.
 func convergeRoles(ctx context.Context, db *sql.DB, database string) (err error) {
-	release, err := lockRoles(ctx, db, database)
+	release, err := LockRoles(ctx, db)
 	if err != nil {
-		return errors.Wrapf(err, "the lock on the roles of database %s", database)
+		return err
 	}
 	defer func() { err = errors.CombineErrors(err, release()) }()
 	for _, r := range runtimeRoles {
@@ -100,25 +100,29 @@ func convergeRole(ctx context.Context, db *sql.DB, database string, r Role) erro
 // lockWait is shorter than the driver's read limit, and is tried again until the context ends.
 const lockWait = 10
 
-// lockRoles takes an advisory lock on a connection of its own, which lets go of it however this process ends. It
-// guards nothing but these grants: a fence or an outbound call never stands on such a lock.
-func lockRoles(ctx context.Context, db *sql.DB, database string) (release func() error, err error) {
+// rolesLock is one for the whole cluster: users and roles of all databases are in one cache of each server, and two
+// changes at once can leave it answering from the older one.
+const rolesLock = "connectorcore_roles"
+
+// LockRoles takes the advisory lock under which users, roles and grants are changed, on a connection of its own, which
+// lets go of it however this process ends. It guards nothing else: a fence or an outbound call never stands on such a
+// lock.
+func LockRoles(ctx context.Context, db *sql.DB) (release func() error, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Wrap(err, "the lock on users and roles")
 	}
-	name := database + "_roles"
 	for {
 		var taken sql.NullBool
-		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockWait).Scan(&taken); err != nil {
-			return nil, errors.CombineErrors(err, conn.Close())
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", rolesLock, lockWait).Scan(&taken); err != nil {
+			return nil, errors.CombineErrors(errors.Wrap(err, "the lock on users and roles"), conn.Close())
 		}
 		if taken.Bool {
 			break
 		}
 	}
 	return func() error {
-		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", name)
+		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", rolesLock)
 		return errors.CombineErrors(err, conn.Close())
 	}, nil
 }
@@ -189,10 +193,15 @@ func (h *held) add(line, database string) {
 // Admit lets an existing login of the cluster run the daemon: it gets the runtime roles and nothing else, with the
 // reader's as default, because a login without any privilege cannot select the database. Only the migration role
 // calls it.
-func Admit(ctx context.Context, db *sql.DB, database, login string) error {
+func Admit(ctx context.Context, db *sql.DB, database, login string) (err error) {
 	if strings.ContainsAny(login, "'\\`") || login == "" {
 		return errors.Newf("login %q: want a plain user name without quotes", login)
 	}
+	release, err := LockRoles(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.CombineErrors(err, release()) }()
 	names := make([]string, len(runtimeRoles))
 	for i, r := range runtimeRoles {
 		names[i] = "'" + r.name(database) + "'"

@@ -186,7 +186,7 @@ func TestARoleThatMayTooMuchIsNamed(t *testing.T) {
 	store := world.Fresh(t)
 	execute(t, store.Admin, "GRANT DELETE ON "+store.Name+".account_serving_gate_guard TO '"+store.Name+"_ledger'")
 	const says = "role ledger: on table account_serving_gate_guard it may (DELETE, INSERT, SELECT, UPDATE)"
-	newShell(t).dsn(configOf(store.Login, store.Name)).refused(exitFailed, check, "schema_differs", says)
+	newShell(t).dsn(configOf(store.Login, store.Name)).refused(exitFailed, check, "privileges_differ", says)
 	newShell(t).dsn(migrationOf(t, store)).refused(exitFailed, verify, says)
 }
 

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"connectorcore/engine/embedded"
+	"connectorcore/schema"
 
+	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -102,11 +104,20 @@ func drop(t testing.TB, keeper *sql.DB, name string) {
 		t.Errorf("world: list the accounts of %s: %v", name, err)
 	}
 	if len(accounts) > 0 {
-		if _, err := keeper.ExecContext(ctx, "DROP USER IF EXISTS "+strings.Join(accounts, ", ")); err != nil {
+		if err := dropAccounts(ctx, keeper, accounts); err != nil {
 			t.Errorf("world: drop the accounts of %s: %v", name, err)
 		}
 	}
 	if _, err := keeper.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
 		t.Errorf("world: drop %s: %v", name, err)
 	}
+}
+
+func dropAccounts(ctx context.Context, keeper *sql.DB, accounts []string) error {
+	release, err := schema.LockRoles(ctx, keeper)
+	if err != nil {
+		return err
+	}
+	_, err = keeper.ExecContext(ctx, "DROP USER IF EXISTS "+strings.Join(accounts, ", "))
+	return errors.CombineErrors(err, release())
 }

@@ -10,6 +10,7 @@ import (
 	"connectorcore/engine/embedded"
 	"connectorcore/schema"
 
+	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -80,7 +81,12 @@ func converge(t testing.TB, server embedded.Login, name string) embedded.Login {
 	}
 	defer admin.Close()
 	login := embedded.Login{Address: server.Address, User: name + "_daemon", Password: embedded.NewPassword(uniqueName())}
-	if _, err := admin.ExecContext(ctx, "CREATE USER '"+login.User+"' IDENTIFIED BY '"+login.Password.Reveal()+"'"); err != nil {
+	release, err := schema.LockRoles(ctx, admin)
+	if err != nil {
+		t.Fatalf("world: %v", err)
+	}
+	_, err = admin.ExecContext(ctx, "CREATE USER '"+login.User+"' IDENTIFIED BY '"+login.Password.Reveal()+"'")
+	if err := errors.CombineErrors(err, release()); err != nil {
 		t.Fatalf("world: a daemon's login: %v", err)
 	}
 	if err := schema.Admit(ctx, admin, name, login.User); err != nil {
