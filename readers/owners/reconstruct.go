@@ -110,7 +110,7 @@ func Read(ctx context.Context, set Set, q Question) Reading {
 	opened := make([]CredentialGeneration, len(r.Configured))
 	r.Fault = first(bindings+len(r.Configured), func(i int) (fault Fault) {
 		if i < bindings {
-			r.definitions[i], fault = readDefinition(ctx, set, q.Scope, r.view.Bindings[i])
+			_, r.definitions[i], fault = readDefinition(ctx, set, q.Scope, r.view.Bindings[i])
 			return fault
 		}
 		i -= bindings
@@ -241,21 +241,21 @@ func (r *Reading) readConfiguration(ctx context.Context, set Set, q Question) (C
 	return c, Fault{}
 }
 
-func readDefinition(ctx context.Context, set Set, scope serving.Scope, identity serving.BindingIdentity) (serving.DefinitionProof, Fault) {
+func readDefinition(ctx context.Context, set Set, scope serving.Scope, identity serving.BindingIdentity) (Definition, serving.DefinitionProof, Fault) {
 	owner := identity.Kind.Owner()
 	name, err := DefinitionName(identity)
 	if err != nil {
-		return serving.DefinitionProof{}, differs(serving.Catalog, name, err) // the view names it
+		return Definition{}, serving.DefinitionProof{}, differs(serving.Catalog, name, err) // the view names it
 	}
 	e, fault := exact(owner, name, set.Definitions(identity.Kind).Definition(ctx, scope, identity))
 	if !fault.IsZero() {
-		return serving.DefinitionProof{}, fault
+		return Definition{}, serving.DefinitionProof{}, fault
 	}
 	d, err := OpenDefinition(scope, e)
 	if err != nil {
-		return serving.DefinitionProof{}, differs(owner, name, err)
+		return d, serving.DefinitionProof{}, differs(owner, name, err)
 	}
-	return serving.DefinitionProof{PackGeneration: d.PackGeneration, EnvelopeVersion: e.Protocol, Definition: e.Digest, Receipt: e.Receipt}, Fault{}
+	return d, serving.DefinitionProof{PackGeneration: d.PackGeneration, EnvelopeVersion: e.Protocol, Definition: e.Digest, Receipt: e.Receipt}, Fault{}
 }
 
 func readCredential(ctx context.Context, set Set, scope serving.Scope, id facts.CredentialGenerationID) (CredentialGeneration, serving.CredentialProof, Fault) {
