@@ -155,6 +155,7 @@ func compile(c serving.Candidate, found owners.Frozen) (compiled, error) {
 func (c compiled) channels(a owners.AccountConfiguration, credentials map[facts.CredentialGenerationID]owners.CredentialGeneration) (map[facts.Channel]*Channel, error) {
 	channels := map[facts.Channel]*Channel{}
 	owner := map[facts.Channel]generationOf{}
+	named := map[facts.RouteID]bool{}
 	for _, enabled := range a.Routes {
 		refuse := func(detail string, args ...any) error {
 			where := fmt.Sprintf("configuration, account %s, route %s %s of pack %s", a.Account, enabled.Route, enabled.Version, enabled.Pack)
@@ -168,6 +169,10 @@ func (c compiled) channels(a owners.AccountConfiguration, credentials map[facts.
 		if route == nil || mapping == nil {
 			return nil, refuse("its pack generation %s has no such route, or the route's mapping is not authorised", bound.of.generation)
 		}
+		if named[route.Name] {
+			return nil, refuse("another enabled route has this name, and an input is named by its route")
+		}
+		named[route.Name] = true
 		name := route.Channel.Name
 		if other, taken := owner[name]; taken && other != bound.of {
 			return nil, refuse("its channel %s is also one of pack %s: an account has a channel of one pack", name, other.pack)
@@ -231,4 +236,16 @@ func (e *Epoch) Channel(id facts.AccountID, name facts.Channel) (*Channel, error
 		return nil, facts.Refuse(facts.SubjectMissing, facts.OfAccount(id), "the account has no channel of this name under epoch %s", e.Ref.ID)
 	}
 	return channel, nil
+}
+
+// Route is an enabled route of an account under this epoch.
+func (e *Epoch) Route(id facts.AccountID, name facts.RouteID, version facts.DefinitionVersion) (Route, bool) {
+	for _, channel := range e.accounts[id].channels {
+		for _, route := range channel.Routes {
+			if route.Name == name && route.Version == version {
+				return route, true
+			}
+		}
+	}
+	return Route{}, false
 }
