@@ -47,7 +47,7 @@ func TestP48CoordinatorsThatRaceActivateOnce(t *testing.T) {
 		if left := s.states(); strings.Contains(left, "active") != strings.Contains(left, "v2_serving at 6 under an epoch;") {
 			t.Errorf("left %s", left)
 		}
-		_, err := drive(t.Context(), s.coordinator(), wanted)
+		_, err := s.coordinator().Advance(t.Context(), wanted)
 		ok(t, err)
 		s.stands("at last", serves)
 		if n := s.count("SELECT COUNT(*) FROM serving_publication_barrier_set_ledger WHERE edge='commit_activation'"); n != 1 {

@@ -1,7 +1,6 @@
 package activate
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -194,21 +193,6 @@ func (s *scene) verified(c *Coordinator) facts.EpochRef {
 		s.t.Fatal(judged.Cause)
 	}
 	return ref
-}
-
-// drive is all of it, as a person's one command does it.
-func drive(ctx context.Context, c *Coordinator, wanted Wanted) (ledger.Judged, error) {
-	standing, err := c.Prepare(ctx, wanted)
-	if err != nil {
-		return ledger.Judged{}, err
-	}
-	if standing.State.String() == "prepared" {
-		judged, err := c.Verify(ctx, standing.Epoch)
-		if err != nil || judged.Cause != nil {
-			return judged, err
-		}
-	}
-	return c.Activate(ctx, standing.Epoch)
 }
 
 const (
