@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +15,8 @@ import (
 	"connectorcore/proptest/world"
 	"connectorcore/readers/owners"
 	"connectorcore/schema"
+
+	"github.com/cockroachdb/errors"
 )
 
 // BenchmarkFirstActivation brings 1,000 accounts with 10 bindings each to serve, every owner read through its port. For
@@ -25,7 +26,6 @@ func BenchmarkFirstActivation(b *testing.B) {
 		b.StopTimer()
 		s := stage(b, serving.Conformance, 0)
 		s.publishMany(1000, 10)
-		var most atomic.Uint64
 		l := s.open(s.store.Pool(b, schema.RoleLedger), ledger.AtBoundary(func(at ledger.Boundary) {
 			if at.Point == "before commit" && strings.Contains("prepare epoch, judge epoch, activate first epoch, release barrier set", at.Transaction) {
 				keys := s.count("SELECT IFNULL(MAX(mem_buffer_keys), 0) FROM information_schema.tidb_trx")
@@ -37,23 +37,7 @@ func BenchmarkFirstActivation(b *testing.B) {
 		ok(b, err)
 		c := s.coordinator(over(own.Set()), func(p *Parts) { p.Ledger = l })
 		wanted := s.wanted()
-		runtime.GC()
-		stop := make(chan struct{})
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for tick := time.NewTicker(20 * time.Millisecond); ; {
-				select {
-				case <-stop:
-					tick.Stop()
-					return
-				case <-tick.C:
-					var memory runtime.MemStats
-					runtime.ReadMemStats(&memory)
-					most.Store(max(most.Load(), memory.HeapInuse+memory.StackInuse))
-				}
-			}
-		}()
+		most := peak()
 		statements := world.Statements(b)
 		measure := func(name string, call func() error) {
 			before, began := statements.Count(), time.Now()
@@ -65,9 +49,8 @@ func BenchmarkFirstActivation(b *testing.B) {
 		b.StartTimer()
 		var ref facts.EpochRef
 		measure("read", func() error {
-			fault := owners.Read(b.Context(), own.Set(), owners.Question{Scope: own.Scope(), Least: wanted.Least, Configuration: wanted.Configuration}).Fault
-			if !fault.IsZero() {
-				return fmt.Errorf("%s", fault)
+			if fault := owners.Read(b.Context(), own.Set(), owners.Question{Scope: own.Scope(), Least: wanted.Least, Configuration: wanted.Configuration}).Fault; !fault.IsZero() {
+				return errors.Newf("%s", fault)
 			}
 			return nil
 		})
@@ -91,13 +74,31 @@ func BenchmarkFirstActivation(b *testing.B) {
 			return err
 		})
 		b.StopTimer()
-		close(stop)
-		<-done
 		s.stands("benchmark", serves)
-		var memory runtime.MemStats
-		runtime.ReadMemStats(&memory)
-		b.Logf("memory of this process: %d MiB in use at most, %d MiB from the system", most.Load()>>20, memory.Sys>>20)
+		b.Logf("memory of this process: %d MiB in use at most", most()>>20)
 	}
+}
+
+// peak watches the memory of this process and gives, when it is asked, the most that was in use.
+func peak() func() uint64 {
+	runtime.GC()
+	stop, done := make(chan struct{}), make(chan uint64)
+	go func() {
+		most := uint64(0)
+		for tick := time.NewTicker(20 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				tick.Stop()
+				done <- most
+				return
+			case <-tick.C:
+				var memory runtime.MemStats
+				runtime.ReadMemStats(&memory)
+				most = max(most, memory.HeapInuse+memory.StackInuse)
+			}
+		}
+	}()
+	return func() uint64 { close(stop); return <-done }
 }
 
 // publishMany publishes a pack of its own for each account, and the account's configuration and credential.
