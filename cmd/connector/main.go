@@ -76,6 +76,7 @@ func (p *program) root() *cobra.Command {
 		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify()),
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
 		p.packs(),
+		p.activate(), group("epoch", "Look at what serves, and what may", p.epochShow()),
 		group("deployment", "Say once what this installation is", p.deploymentFound()),
 	)
 	root.Long = longHelp

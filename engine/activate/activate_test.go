@@ -44,7 +44,7 @@ func TestTwoPacksComeToServeAndAgainChangesNothing(t *testing.T) {
 	words("serves under epoch " + ref.ID.String())
 	before := s.rows()
 	for range 2 {
-		if judged, err := drive(t.Context(), c, s.wanted()); err != nil || judged.Epoch != ref || judged.State != machines.ServingEpochActive {
+		if judged, err := c.Advance(t.Context(), s.wanted()); err != nil || judged.Epoch != ref || judged.State != machines.ServingEpochActive {
 			t.Errorf("%+v, %v", judged, err)
 		}
 		if ending, err := c.Abort(t.Context()); err != nil || ending != NothingOpen {

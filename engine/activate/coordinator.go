@@ -244,3 +244,29 @@ func (c *Coordinator) judgement(ctx context.Context, epoch Epoch) (ledger.Judgem
 	}
 	return judgement, nil
 }
+
+// Advance takes every step that is left until the deployment serves: prepare, verify, activate. If it serves already, what
+// an earlier process left behind is cleared away, and nothing else is prepared: that takes effect with a successor epoch.
+// An answer with a cause is a rejection.
+//
+// Refuses: what Prepare, Verify and Activate refuse.
+func (c *Coordinator) Advance(ctx context.Context, wanted Wanted) (ledger.Judged, error) {
+	stands, err := c.Stands(ctx)
+	if err != nil {
+		return ledger.Judged{}, err
+	}
+	if epoch, serves := stands.in(machines.ServingEpochActive); serves {
+		return c.Activate(ctx, epoch.Epoch)
+	}
+	standing, err := c.Prepare(ctx, wanted)
+	if err != nil {
+		return ledger.Judged{}, err
+	}
+	if standing.State == machines.ServingEpochPrepared {
+		judged, err := c.Verify(ctx, standing.Epoch)
+		if err != nil || judged.Cause != nil {
+			return judged, err
+		}
+	}
+	return c.Activate(ctx, standing.Epoch)
+}

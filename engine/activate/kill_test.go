@@ -84,7 +84,7 @@ func driveForTest(nth string) error {
 	if err != nil {
 		return err
 	}
-	judged, err := drive(ctx, c, Wanted{configuration, revision})
+	judged, err := c.Advance(ctx, Wanted{configuration, revision})
 	if judged.Cause != nil {
 		return judged.Cause
 	}

@@ -1,7 +1,6 @@
 package activate
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -78,7 +77,9 @@ func stage(t testing.TB, class serving.Class, accounts int) *scene {
 		s.accounts = append(s.accounts, facts.Mint[facts.AccountID]())
 	}
 	slices.SortFunc(s.accounts, facts.AccountID.Compare)
-	s.publish()
+	if accounts > 0 {
+		s.publish()
+	}
 	return s
 }
 
@@ -194,21 +195,6 @@ func (s *scene) verified(c *Coordinator) facts.EpochRef {
 		s.t.Fatal(judged.Cause)
 	}
 	return ref
-}
-
-// drive is all of it, as a person's one command does it.
-func drive(ctx context.Context, c *Coordinator, wanted Wanted) (ledger.Judged, error) {
-	standing, err := c.Prepare(ctx, wanted)
-	if err != nil {
-		return ledger.Judged{}, err
-	}
-	if standing.State.String() == "prepared" {
-		judged, err := c.Verify(ctx, standing.Epoch)
-		if err != nil || judged.Cause != nil {
-			return judged, err
-		}
-	}
-	return c.Activate(ctx, standing.Epoch)
 }
 
 const (

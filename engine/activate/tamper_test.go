@@ -113,7 +113,7 @@ func TestP02EveryChangedAnswerRejectsTheEpochByName(t *testing.T) {
 		}
 	})
 	t.Logf("%d changes, %d of them while the barriers were held", rounds, s.count("SELECT COUNT(*) FROM serving_publication_barrier_set"))
-	if _, err := drive(t.Context(), clean, s.wanted()); err != nil {
+	if _, err := clean.Advance(t.Context(), s.wanted()); err != nil {
 		t.Error(err)
 	}
 	if got := s.states(); !strings.Contains(got, "active at 3") || !strings.HasSuffix(got, "; sets released; gates v2_serving at 6 under an epoch; owners open") {
