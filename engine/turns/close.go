@@ -70,7 +70,7 @@ func (t *Turns[I, V]) abandon() []*entry[I, V] {
 				left = append(left, e)
 			}
 		}
-		if a.stage == ready && a.doubt == nil {
+		if a.stage == ready {
 			heap.Remove(&t.ready, a.place)
 			t.place(a)
 		}

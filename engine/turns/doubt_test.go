@@ -62,7 +62,8 @@ func TestR05TheVerySameBatchIsTakenAgainAndNothingElseBefore(t *testing.T) {
 	b.wantVerdict(other, "did other")
 
 	// Neither another failure nor an assertion nor a cancellation says anything of the original.
-	for _, failure := range []error{facts.UnknownOutcome("admit", nil), errors.New("no connection"), errors.AssertionFailedf("defect"), context.Canceled} {
+	for _, failure := range []error{facts.UnknownOutcome("admit", nil), errors.New("no connection"), errors.AssertionFailedf("defect"), context.Canceled,
+		errors.WithAssertionFailure(facts.Refuse(facts.NotServing, facts.OfAccount(one), "refused after its writes"))} {
 		pause.ring()
 		turn = b.next()
 		wantNames(t, turn, "a", "c", "b")
@@ -87,7 +88,7 @@ func TestR05TheVerySameBatchIsTakenAgainAndNothingElseBefore(t *testing.T) {
 	b.wantVerdict(after, "did after")
 	b.wantVerdict(apply, "")
 	text := said.String()
-	for _, want := range []string{"account is in doubt", one.String(), "items=3", "tries=5", "level=ERROR", "no longer in doubt"} {
+	for _, want := range []string{"account is in doubt", one.String(), "items=3", "tries=6", "level=ERROR", "no longer in doubt"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log does not say %q:\n%s", want, text)
 		}
@@ -121,6 +122,33 @@ func TestR05ACallerMayLeaveADoubtAndItsItemStays(t *testing.T) {
 	wantNames(t, turn, "a")
 	turn.ok()
 	eventually(t, "the account is forgotten", func() bool { return b.size() == 0 })
+}
+
+func TestR05AnAccountInDoubtIsAsOldAsItsDoubt(t *testing.T) {
+	b := newBench(t, Options{Concurrent: 1})
+	doubtful := b.post(one, claim, "a")
+	b.next().fail(facts.UnknownOutcome("claim", nil))
+	pause := receive(t, b.clock.alarms, "the account waits")
+	b.post(two, claim, "holds the only place")
+	turn := b.next()
+	later := b.post(three, claim, "later")
+	b.post(one, claim, "latest")
+	pause.ring()
+	eventually(t, "the account may go on", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.paused == 0
+	})
+	turn.ok()
+	turn = b.next()
+	wantNames(t, turn, "a")
+	turn.ok()
+	b.wantVerdict(doubtful, "did a")
+	turn = b.next()
+	wantNames(t, turn, "later")
+	turn.ok()
+	b.wantVerdict(later, "did later")
+	b.next().ok()
 }
 
 func TestAnAssertionFailsItsTurnAndLetsTheAccountRest(t *testing.T) {
@@ -273,6 +301,39 @@ func TestCloseFinishesWhatRunsAndFailsTheRest(t *testing.T) {
 	wantGoroutines(t, before)
 }
 
+func TestCloseForgetsWhoWaitsForAPlaceAndKeepsWhoIsInDoubt(t *testing.T) {
+	b := newBench(t, Options{Concurrent: 1})
+	doubtful := b.post(two, claim, "doubtful")
+	b.next().fail(facts.UnknownOutcome("claim", nil))
+	pause := receive(t, b.clock.alarms, "the account waits")
+	running := b.post(one, claim, "running")
+	turn := b.next()
+	pause.ring()
+	eventually(t, "the account may go on", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.paused == 0
+	})
+	var waiting []<-chan answer
+	for n := 2; n < 12; n++ {
+		waiting = append(waiting, b.post(accountNumber(n), claim, "waiting"))
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close(context.Background()) }()
+	for _, answers := range waiting {
+		b.wantError(answers, ErrClosed)
+	}
+	turn.ok()
+	b.wantVerdict(running, "did running")
+	turn = b.next()
+	wantNames(t, turn, "doubtful")
+	turn.ok()
+	b.wantVerdict(doubtful, "did doubtful")
+	if err := receive(t, closed, "Close returns"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestCloseThatMayWaitNoLongerCancelsAndSaysWhatIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	b := newBench(t, Options{})
@@ -327,10 +388,13 @@ func TestTheMetricsTellWaitingBatchesTimesRefusalsAndDoubts(t *testing.T) {
 	want(t, registry, "connector_turns_unknown_total", 1)
 	want(t, registry, "connector_turns_doubtful", 1)
 	pause.ring()
-	b.next().fail(errors.WithAssertionFailure(facts.Refuse(facts.NotServing, facts.OfAccount(one), "")))
+	b.next().ok()
+	b.post(two, claim, "d")
+	b.next().fail(errors.AssertionFailedf("defect"))
 	receive(t, b.clock.alarms, "the account rests").ring()
-	want(t, registry, "connector_turns_doubtful", 0)
 	want(t, registry, "connector_turns_assertions_total", 1)
+	eventually(t, "the account is forgotten", func() bool { return b.size() == 0 })
+	want(t, registry, "connector_turns_doubtful", 0)
 }
 
 // want compares one series, named by its family and label value; of a histogram its sum.

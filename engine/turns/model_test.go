@@ -25,13 +25,19 @@ type model struct {
 	b       *bench
 	options Options
 	running map[facts.AccountID]*stop
-	pauses  []alarm
+	pauses  []pause
 	waiting map[facts.AccountID][3][]string // by kind, in the order of arrival
 	doubt   map[facts.AccountID][]string    // the batch that must come again
 	paused  map[facts.AccountID]bool
 	told    map[string]int
 	posted  []string
 	size    map[string]Size
+}
+
+// pause is an account whose alarm is set.
+type pause struct {
+	alarm
+	account facts.AccountID
 }
 
 // ready counts the accounts that could begin a turn now.
@@ -136,15 +142,22 @@ func (m *model) end(t *rapid.T) {
 	case "unknown":
 		s.fail(facts.UnknownOutcome("test", nil))
 	}
-	if m.paused[id] {
-		m.pauses = append(m.pauses, m.alarm(id))
+	if m.paused[id] { // the next alarm is this account's, since one turn ends at a time
+		m.pauses = append(m.pauses, pause{receive(m.b.t, m.b.clock.alarms, "an alarm is set"), id})
 	}
 	m.settle()
 }
 
-// alarm is the next one that is set, which is this account's: the model ends one turn at a time.
-func (m *model) alarm(facts.AccountID) alarm {
-	return receive(m.b.t, m.b.clock.alarms, "an alarm is set")
+// ring ends one pause.
+func (m *model) ring(t *rapid.T) {
+	if len(m.pauses) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(m.pauses)-1).Draw(t, "alarm")
+	m.pauses[i].alarm.ring()
+	delete(m.paused, m.pauses[i].account)
+	m.pauses = slices.Delete(m.pauses, i, i+1)
+	m.settle()
 }
 
 func TestEveryItemGetsOneVerdictInOrderAndWithinBounds(t *testing.T) {
@@ -154,33 +167,7 @@ func TestEveryItemGetsOneVerdictInOrderAndWithinBounds(t *testing.T) {
 		defer b.shut()
 		m := &model{T: rt, b: b, options: options, running: map[facts.AccountID]*stop{}, waiting: map[facts.AccountID][3][]string{},
 			doubt: map[facts.AccountID][]string{}, paused: map[facts.AccountID]bool{}, told: map[string]int{}, size: map[string]Size{}}
-		var pausing []facts.AccountID // in the order of m.pauses
-		rt.Repeat(map[string]func(*rapid.T){
-			"post": m.post,
-			"end": func(t *rapid.T) {
-				before := len(m.pauses)
-				was := map[facts.AccountID]bool{}
-				for id := range m.paused {
-					was[id] = true
-				}
-				m.end(t)
-				for id := range m.paused {
-					if len(m.pauses) > before && !was[id] {
-						pausing = append(pausing, id)
-					}
-				}
-			},
-			"ring": func(t *rapid.T) {
-				if len(m.pauses) == 0 {
-					return
-				}
-				i := rapid.IntRange(0, len(m.pauses)-1).Draw(t, "alarm")
-				m.pauses[i].ring()
-				delete(m.paused, pausing[i])
-				m.pauses, pausing = slices.Delete(m.pauses, i, i+1), slices.Delete(pausing, i, i+1)
-				m.settle()
-			},
-		})
+		rt.Repeat(map[string]func(*rapid.T){"post": m.post, "end": m.end, "ring": m.ring})
 		for _, pause := range m.pauses {
 			pause.ring()
 		}

@@ -156,7 +156,7 @@ func (t *Turns[I, V]) finish(u *turn[I, V], end ending[V], took time.Duration) {
 // it. Any other failure is one of the try, and says nothing of the original (R05).
 func settles(err error) bool {
 	var refusal *facts.Refusal
-	return err == nil || errors.As(err, &refusal)
+	return err == nil || errors.As(err, &refusal) && !errors.HasAssertionFailure(err)
 }
 
 // suspect remembers that a batch may have been committed. What Exclusive runs is its caller's to try again.

@@ -77,8 +77,8 @@ func (t *Turns[I, V]) Do(ctx context.Context, account facts.AccountID, kind Kind
 }
 
 // Post puts an item into its account's queue and returns. If it returns no error, done is called exactly once, with
-// what Do would have returned, before the account's next turn begins. It must be short: the account, and one of the
-// process's concurrent turns, wait for it. It may post.
+// what Do would have returned, before the account's next turn begins. It must return, and soon: the account, and one of
+// the process's concurrent turns, wait for it. It may post.
 //
 // Errors, after which done is never called: *Busy, ErrClosed, facts.BatchTooLarge.
 func (t *Turns[I, V]) Post(account facts.AccountID, kind Kind, item I, done func(V, error)) error {
