@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ import (
 func TestADeliveryIsAdmittedOnceAndItsRepeatIsAnsweredTheSame(t *testing.T) {
 	s := opening(t)
 	body := `{ "id": "o-1", "attempt": 1, "total": 12.50 }`
-	first := s.send(s.order(body).with("X-Kind", "order"))
+	first := s.send(s.order(body).with("X-Kind", "order").with("Authorization", "Bearer x").with("Cookie", "a=b").with("X-Other", "kept"))
 	if first.status != 202 || first.header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%+v", first)
 	}
@@ -50,10 +51,17 @@ func TestADeliveryIsAdmittedOnceAndItsRepeatIsAnsweredTheSame(t *testing.T) {
 	if d.Content != author.AdmittedContent([]byte(`{ "id": "o-1", "attempt", "total": 12.50 }`), d.Identity) {
 		t.Error("the content is not the digest of the body without its volatile members and of the identity headers")
 	}
+	kept := map[string]string{}
 	for _, line := range d.Header {
-		if line.Name == "x-signature" {
-			t.Error("the signature is kept as a header")
+		kept[line.Name] = line.Value
+	}
+	for _, name := range []string{"x-signature", "authorization", "cookie"} {
+		if value, there := kept[name]; there {
+			t.Errorf("the header %s is handed on: %q", name, value)
 		}
+	}
+	if kept["x-other"] != "kept" || kept["x-kind"] != "order" {
+		t.Errorf("%q were handed on", kept)
 	}
 }
 
@@ -254,9 +262,15 @@ func TestAPanicIsAnsweredLikeAnOutageAndShowsNothing(t *testing.T) {
 }
 
 func TestASenderThatGoesAwayLosesAndDoublesNothing(t *testing.T) {
-	queued, goOn := make(chan struct{}), make(chan struct{})
-	var once sync.Once
+	queued, gone, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once, leaving sync.Once
 	s := opening(t, func(s *scene, _ *Options) {
+		s.alter = func(server *http.Server) {
+			server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				context.AfterFunc(r.Context(), func() { leaving.Do(func() { close(gone) }) })
+				s.door.ServeHTTP(w, r)
+			})
+		}
 		s.admit = func(ctx context.Context, _ Delivery) error {
 			once.Do(func() { close(queued) })
 			select {
@@ -275,6 +289,7 @@ func TestASenderThatGoesAwayLosesAndDoublesNothing(t *testing.T) {
 	must(t, err)
 	<-queued
 	must(t, conn.Close())
+	<-gone // the server knows that nobody listens any more
 	close(goOn)
 	wait(t, "the admission", func() bool { return len(s.admitted()) == 1 })
 	if got := s.send(r).code(); got != "200" || len(s.admitted()) != 1 {
@@ -318,6 +333,20 @@ func TestTwoDeliveriesOfOneConnectionAreTwo(t *testing.T) {
 		must(t, err)
 		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 202 {
 			t.Errorf("%s: %d, %v", id, response.StatusCode, err)
+		}
+	}
+}
+
+func BenchmarkDoor(b *testing.B) {
+	s := opening(b, func(s *scene, o *Options) { o.Log = nil })
+	r := s.order(sized(2000))
+	b.ReportAllocs()
+	for b.Loop() {
+		request := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
+		request.Header = r.header
+		w := httptest.NewRecorder()
+		if s.door.ServeHTTP(w, request); w.Code >= 300 {
+			b.Fatal(w.Code)
 		}
 	}
 }

@@ -60,9 +60,9 @@ func allowed(channel *pack.Channel) string {
 	return methods
 }
 
-// greetEcho answers a body that asks for one of its own members, if the channel says so. It is asked only about a body
-// whose sender is proved, so that the door never repeats a stranger's words. Such a body is no delivery, whatever else
-// it holds.
+// greetEcho answers a body that asks for one of its own members, if the channel says so. Where the channel has
+// signatures it is asked only about a body whose sender is proved, so that the door never repeats a stranger's words.
+// Such a body is no delivery, whatever else it holds.
 func greetEcho(channel *pack.Channel, body []byte) (answer, bool) {
 	if len(body) > handshakeBodyMax {
 		return answer{}, false

@@ -17,8 +17,12 @@ const (
 )
 
 // NewServer makes the server of a door: with bounds for slow headers, slow bodies, idle connections and large headers.
-// Its own complaints, which name remote addresses and nothing that was sent, go to the log as warnings.
+// Its own complaints, which name remote addresses and nothing that was sent, go to the log as warnings; a nil log
+// takes none.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerReadMax, ReadTimeout: bodyReadMax, WriteTimeout: answerMax,
 		IdleTimeout: idleMax, MaxHeaderBytes: headerBytes, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),

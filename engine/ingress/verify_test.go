@@ -225,6 +225,28 @@ func TestAnIDThatHoldsItsSeparatorIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnAddressIsTriedWithAndWithoutItsPortWhereTheSchemeSaysSo(t *testing.T) {
+	scheme := `{algorithm: hmac-sha256, header: x-signature, encoding: hex, content: "{url}{body}"}`
+	lenient := strings.Replace(scheme, `hex, `, `hex, url_port: with_or_without, `, 1)
+	for _, c := range [][4]string{ // what was signed, what came, the verdict as received, the verdict with or without
+		{"https://a.example/in?x=1", "https://a.example/in?x=1", "a", "a"},
+		{"https://a.example:443/in?x=1", "https://a.example/in?x=1", "signature_invalid", "a"},
+		{"http://a.example:80/in?x=1", "http://a.example/in?x=1", "signature_invalid", "a"},
+		{"https://a.example/in?x=1", "https://a.example:8443/in?x=1", "signature_invalid", "a"},
+		{"https://[::1]/in", "https://[::1]:8443/in", "signature_invalid", "a"},
+		{"https://a.example:80/in", "https://a.example/in", "signature_invalid", "signature_invalid"},
+		{"https://a.example/IN", "https://a.example/in", "signature_invalid", "signature_invalid"},
+	} {
+		request := posted("{}", "x-signature", hex.EncodeToString(mac("secret", c[0]+"{}")))
+		request.URL = c[1]
+		for i, text := range []string{scheme, lenient} {
+			if got := verdict(t, signed(t, text), secrets(t, "secret"), request); got != c[2+i] {
+				t.Errorf("%s signed as %s by scheme %d: %s, want %s", c[1], c[0], i, got, c[2+i])
+			}
+		}
+	}
+}
+
 // A digest of the body that nobody signed proves nothing about the body.
 func TestASchemeThatDoesNotProveTheBodyIsRefused(t *testing.T) {
 	for _, scheme := range []string{
