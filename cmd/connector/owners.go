@@ -60,7 +60,7 @@ func taking(cmd *cobra.Command, do func(cmd *cobra.Command, args []string) error
 // required refuses a command line that lacks a flag.
 func required(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
-		if flag := cmd.Flags().Lookup(name); flag == nil || flag.Value.String() == "" {
+		if flag := cmd.Flags().Lookup(name); flag == nil || !flag.Changed || flag.Value.String() == "" {
 			return usage(cmd, "--%s is required", name)
 		}
 	}

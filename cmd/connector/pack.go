@@ -124,11 +124,7 @@ func (p *program) packTest() *cobra.Command {
 					return err
 				}
 			}
-			var wrong complaints
-			for _, difference := range row.Differences {
-				wrong = append(wrong, path.Join(filepath.ToSlash(folders[0]), difference))
-			}
-			wrong = append(wrong, row.Refutations...)
+			wrong := failings(folders[0], row.Differences, row.Refutations)
 			if p.output != "text" || wrong == nil {
 				if err := emitOne(p, row, testedText); err != nil {
 					return err
@@ -144,6 +140,14 @@ func (p *program) packTest() *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&rewrite, "rewrite", false, "write the golden files that differ again; read them before they are kept")
 	return cmd
+}
+
+// failings names what is wrong with a pack's samples, each golden file by a path that leads to it from here.
+func failings(folder string, differences, refutations []string) (wrong complaints) {
+	for _, difference := range differences {
+		wrong = append(wrong, path.Join(filepath.ToSlash(folder), difference))
+	}
+	return append(wrong, refutations...)
 }
 
 func testedText(t tested) string {
@@ -268,11 +272,7 @@ func proved(folder string) error {
 	if !report.Failed() {
 		return nil
 	}
-	var wrong complaints
-	for _, difference := range report.Differences {
-		wrong = append(wrong, path.Join(filepath.ToSlash(folder), difference))
-	}
-	return append(append(wrong, report.Refutations...), "nothing is installed: a pack is installed when its samples give what their golden files say; see 'connector pack test'")
+	return append(failings(folder, report.Differences, report.Refutations), "nothing is installed: a pack is installed when its samples give what their golden files say; see 'connector pack test'")
 }
 
 // installed says what an installation has done.

@@ -71,7 +71,14 @@ func (f *File) report(view owners.View, faults []*owners.ConfigurationFault, wit
 	for i, a := range f.form.Accounts {
 		accounts[a.Account] = i
 	}
+	follows := map[facts.AccountID]bool{} // accounts whose credentials are judged once their routes are right
 	for _, fault := range faults {
+		follows[fault.Account] = follows[fault.Account] || fault.Misfit == owners.Unauthorised
+	}
+	for _, fault := range faults {
+		if fault.Misfit == owners.Unneeded && follows[fault.Account] {
+			continue
+		}
 		what := fault.What
 		if fault.Misfit == owners.WrongGeneration && without[platform.CredentialLine{Account: fault.Account, Provider: fault.Ref.Provider, Identity: fault.Ref.Name}] {
 			what = "it has no current generation"

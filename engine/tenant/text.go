@@ -127,16 +127,22 @@ func writeSettings(w *strings.Builder, indent, name string, settings []owners.Se
 // plain needs no quotes in YAML, also between braces.
 var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./@+-]*$`)
 
-// scalar writes a text as a YAML value. A JSON string is one.
+// scalar writes a text as a YAML value: a JSON string is one, once what YAML does not take raw is escaped as well.
 func scalar(text string) string {
 	if plain.MatchString(text) && !strings.EqualFold(text, "null") {
 		return text
 	}
-	var w strings.Builder
-	encoder := json.NewEncoder(&w)
+	var quoted strings.Builder
+	encoder := json.NewEncoder(&quoted)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil {
-		return `""` // a string always encodes
+	_ = encoder.Encode(text) // a string always encodes, and a builder takes all
+	var w strings.Builder
+	for _, r := range strings.TrimSuffix(quoted.String(), "\n") {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&w, "\\u%04x", r)
+		} else {
+			w.WriteRune(r)
+		}
 	}
-	return strings.TrimSuffix(w.String(), "\n")
+	return w.String()
 }
