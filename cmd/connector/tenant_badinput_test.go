@@ -11,7 +11,7 @@ import (
 )
 
 // Each fault of a tenant's file is one sentence with its line, whichever command meets it, and nothing is written.
-func TestABadTenantFileIsOneSentenceWithItsLineAndWritesNothing(t *testing.T) {
+func TestP03ABadTenantFileIsOneSentenceWithItsLineAndWritesNothing(t *testing.T) {
 	n := tenancyOf(t)
 	account := n.configured()
 	stranger, nobody := facts.Mint[facts.AccountID]().String(), facts.Mint[facts.CredentialGenerationID]().String()
@@ -71,7 +71,7 @@ func TestABadTenantFileIsOneSentenceWithItsLineAndWritesNothing(t *testing.T) {
 	})
 }
 
-func TestABadCredentialIsOneSentenceAndWritesNothing(t *testing.T) {
+func TestG04ABadCredentialIsOneSentenceAndWritesNothing(t *testing.T) {
 	n := tenancyOf(t)
 	account := facts.Mint[facts.AccountID]().String()
 	n = &tenancy{n.with("CONNECTORCORE_SECRET_EMPTY="+setOf(t, "", false), "CONNECTORCORE_SECRET_BLANK=", "CONNECTORCORE_SECRET_BROKEN={broken-secret", "CONNECTORCORE_SECRET_PLAIN="+setOf(t, "plain-secret", false)), n.store}

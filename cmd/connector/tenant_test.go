@@ -177,7 +177,7 @@ func lineWith(t *testing.T, text, word string) int {
 	return 0
 }
 
-func TestACredentialIsRotatedRevokedAndReenabled(t *testing.T) {
+func TestG04ACredentialIsRotatedRevokedAndReenabled(t *testing.T) {
 	n := tenancyOf(t)
 	account := n.configured()
 	n.nothing("a first generation where there is one, and a rotation where there is none", func() {
