@@ -7,6 +7,7 @@ import (
 
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
+	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
 	"github.com/spf13/cobra"
@@ -76,8 +77,8 @@ func keyFlag(cmd *cobra.Command, name, text string, into interface{ UnmarshalTex
 }
 
 func flagForm(into any) string {
-	if _, id := into.(fmt.Stringer); id && strings.Contains(fmt.Sprintf("%T", into), "ID[") {
+	if _, id := into.(*facts.AccountID); id {
 		return "an id: want 36 characters in lower case"
 	}
-	return "1 to 512 bytes of plain text without a blank at an edge"
+	return fmt.Sprintf("1 to %d bytes of plain text without a blank at an edge", facts.KeyMaxBytes)
 }
