@@ -77,9 +77,14 @@ func (p *program) root() *cobra.Command {
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
 		p.packs(),
 		p.activate(), group("epoch", "Look at what serves, and what may", p.epochShow()),
+		p.catalog(), p.tenant(), p.credential(),
 		group("deployment", "Say once what this installation is", p.deploymentFound()),
 	)
 	root.Long = longHelp
+	if this, err := thisBuild(); err == nil {
+		root.Version = buildText(this)
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	for code, says := range exitSays {
 		root.Long += fmt.Sprintf("\n  %d  %s", code, says)
 	}

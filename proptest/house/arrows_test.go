@@ -43,6 +43,7 @@ var packages = []string{
 	"engine/platform",
 	"engine/reconcile",
 	"engine/serve",
+	"engine/tenant",
 	"engine/turns",
 	"facts",
 	"facts/digest",
