@@ -9,6 +9,8 @@ type HeadKey[K any] struct {
 
 // The keys of the heads.
 type (
+	ReceiptKey    = HeadKey[receiptKind]
+	ProjectionKey = HeadKey[projectionKind]
 	WindowKey     = HeadKey[windowKind]
 	ExecutionKey  = HeadKey[executionKind]
 	DependencyKey = HeadKey[dependencyKind]

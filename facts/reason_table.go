@@ -5,7 +5,7 @@ import "time"
 // everySubject is each kind that has rows.
 var everySubject = []SubjectKind{
 	AccountSubject, EpochSubject, CredentialSubject, BarrierSubject, WindowSubject, ExecutionSubject,
-	DependencySubject, EffectSubject, PermitSubject, LinkSubject, OwnerSubject,
+	DependencySubject, EffectSubject, PermitSubject, LinkSubject, OwnerSubject, ReceiptSubject, ProjectionSubject,
 }
 
 // quarantineReasons set a subject aside for good. Its facts stay as they are.

@@ -26,6 +26,8 @@ const (
 	LinkSubject
 	OwnerSubject
 	GenerationSubject
+	ReceiptSubject
+	ProjectionSubject
 	subjectKinds
 )
 
@@ -51,6 +53,8 @@ var subjectRows = [subjectKinds]subjectRow{
 	PermitSubject:     headed("permit", "dispatch_permit", "permit_id"),
 	LinkSubject:       headed("link", "remote_link", "link_id"),
 	OwnerSubject:      guarded("owner", "owner_publication_barrier", "barrier_id"),
+	ReceiptSubject:    headed("receipt", "receipt", "receipt_id"),
+	ProjectionSubject: headed("projection", "projection", "projection_id"),
 	GenerationSubject: {noun: "generation", fact: "owner_generation", columns: []string{"generation_digest"}},
 }
 
@@ -107,6 +111,12 @@ func OfCredential(id CredentialGenerationID) Subject { return guardSubject(Crede
 
 // OfBarrier is a publication barrier set.
 func OfBarrier(id BarrierSetID) Subject { return guardSubject(BarrierSubject, id) }
+
+// OfReceipt is a receipt.
+func OfReceipt(key ReceiptKey) Subject { return headSubject(ReceiptSubject, key) }
+
+// OfProjection is a projection.
+func OfProjection(key ProjectionKey) Subject { return headSubject(ProjectionSubject, key) }
 
 // OfWindow is a projection window.
 func OfWindow(key WindowKey) Subject { return headSubject(WindowSubject, key) }

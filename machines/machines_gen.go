@@ -21,6 +21,8 @@ const (
 	RemoteLink                       Machine = 11
 	CutoverDecision                  Machine = 12
 	OwnerPublicationBarrier          Machine = 13
+	Receipt                          Machine = 14
+	Projection                       Machine = 15
 )
 
 // AccountServingGateState is a state of AccountServingGate. The zero value is no state.
@@ -1060,6 +1062,146 @@ func (e OwnerPublicationBarrierEdge) Value() (driver.Value, error) {
 	return OwnerPublicationBarrier.edgeValue(uint8(e))
 }
 
+// ReceiptState is a state of Receipt. The zero value is no state.
+type ReceiptState uint8
+
+const (
+	ReceiptPending      ReceiptState = 1
+	ReceiptMaterialized ReceiptState = 2
+)
+
+func (ReceiptState) state() {}
+
+// Machine is Receipt.
+func (s ReceiptState) Machine() Machine { return Receipt }
+
+// String is the state's name in the spec.
+func (s ReceiptState) String() string { return Receipt.stateName(uint8(s)) }
+
+// Valid tells whether s is a state of the machine.
+func (s ReceiptState) Valid() bool { return s >= 1 && s <= 2 }
+
+// Terminal tells whether no edge leaves s.
+func (s ReceiptState) Terminal() bool { return Receipt.TerminalState(s.String()) }
+
+// Value is the state as it is stored.
+func (s ReceiptState) Value() (driver.Value, error) { return Receipt.stateValue(uint8(s)) }
+
+// Scan reads a stored state and refuses any other bytes.
+func (s *ReceiptState) Scan(source any) error {
+	n, err := Receipt.scanState(source)
+	*s = ReceiptState(n)
+	return err
+}
+
+// ReceiptEdge is an edge of Receipt. The zero value is no edge.
+type ReceiptEdge uint8
+
+const (
+	// pending -> materialized
+	ReceiptMaterialize ReceiptEdge = 1
+)
+
+func (ReceiptEdge) edge() {}
+
+// Machine is Receipt.
+func (e ReceiptEdge) Machine() Machine { return Receipt }
+
+// String is the edge's name in tables.txt.
+func (e ReceiptEdge) String() string { return Receipt.edgeName(uint8(e)) }
+
+// Valid tells whether e is an edge of the machine.
+func (e ReceiptEdge) Valid() bool { return e >= 1 && e <= 1 }
+
+// Proof is what the edge demands.
+func (e ReceiptEdge) Proof() Proof { return Receipt.transition(uint8(e)).Proof }
+
+// From is the state that the edge leaves.
+func (e ReceiptEdge) From() ReceiptState {
+	return ReceiptState(Receipt.stateNumber(Receipt.transition(uint8(e)).From))
+}
+
+// To is the state that the edge enters.
+func (e ReceiptEdge) To() ReceiptState {
+	return ReceiptState(Receipt.stateNumber(Receipt.transition(uint8(e)).To))
+}
+
+// Value is the edge as it is stored.
+func (e ReceiptEdge) Value() (driver.Value, error) { return Receipt.edgeValue(uint8(e)) }
+
+// ProjectionState is a state of Projection. The zero value is no state.
+type ProjectionState uint8
+
+const (
+	ProjectionWaiting     ProjectionState = 1
+	ProjectionMinted      ProjectionState = 2
+	ProjectionSuperseded  ProjectionState = 3
+	ProjectionQuarantined ProjectionState = 4
+)
+
+func (ProjectionState) state() {}
+
+// Machine is Projection.
+func (s ProjectionState) Machine() Machine { return Projection }
+
+// String is the state's name in the spec.
+func (s ProjectionState) String() string { return Projection.stateName(uint8(s)) }
+
+// Valid tells whether s is a state of the machine.
+func (s ProjectionState) Valid() bool { return s >= 1 && s <= 4 }
+
+// Terminal tells whether no edge leaves s.
+func (s ProjectionState) Terminal() bool { return Projection.TerminalState(s.String()) }
+
+// Value is the state as it is stored.
+func (s ProjectionState) Value() (driver.Value, error) { return Projection.stateValue(uint8(s)) }
+
+// Scan reads a stored state and refuses any other bytes.
+func (s *ProjectionState) Scan(source any) error {
+	n, err := Projection.scanState(source)
+	*s = ProjectionState(n)
+	return err
+}
+
+// ProjectionEdge is an edge of Projection. The zero value is no edge.
+type ProjectionEdge uint8
+
+const (
+	// waiting -> minted
+	ProjectionMint ProjectionEdge = 1
+	// waiting -> superseded
+	ProjectionSupersede ProjectionEdge = 2
+	// waiting -> quarantined
+	ProjectionQuarantine ProjectionEdge = 3
+)
+
+func (ProjectionEdge) edge() {}
+
+// Machine is Projection.
+func (e ProjectionEdge) Machine() Machine { return Projection }
+
+// String is the edge's name in tables.txt.
+func (e ProjectionEdge) String() string { return Projection.edgeName(uint8(e)) }
+
+// Valid tells whether e is an edge of the machine.
+func (e ProjectionEdge) Valid() bool { return e >= 1 && e <= 3 }
+
+// Proof is what the edge demands.
+func (e ProjectionEdge) Proof() Proof { return Projection.transition(uint8(e)).Proof }
+
+// From is the state that the edge leaves.
+func (e ProjectionEdge) From() ProjectionState {
+	return ProjectionState(Projection.stateNumber(Projection.transition(uint8(e)).From))
+}
+
+// To is the state that the edge enters.
+func (e ProjectionEdge) To() ProjectionState {
+	return ProjectionState(Projection.stateNumber(Projection.transition(uint8(e)).To))
+}
+
+// Value is the edge as it is stored.
+func (e ProjectionEdge) Value() (driver.Value, error) { return Projection.edgeValue(uint8(e)) }
+
 var definitions = [...]definition{
 	{
 		name:    "AccountServingGate",
@@ -1231,6 +1373,26 @@ var definitions = [...]definition{
 			{"release", "held", "open", "fenced_release"},
 		},
 	},
+	{
+		name:    "Receipt",
+		outside: false,
+		states:  []string{"pending", "materialized"},
+		starts:  []string{"pending"},
+		transitions: []Transition{
+			{"materialize", "pending", "materialized", "every_component_written"},
+		},
+	},
+	{
+		name:    "Projection",
+		outside: false,
+		states:  []string{"waiting", "minted", "superseded", "quarantined"},
+		starts:  []string{"waiting"},
+		transitions: []Transition{
+			{"mint", "waiting", "minted", "execution_born"},
+			{"supersede", "waiting", "superseded", "newer_position_taken"},
+			{"quarantine", "waiting", "quarantined", "closed_reason"},
+		},
+	},
 }
 
 var proofs = map[Proof]string{
@@ -1284,6 +1446,9 @@ var proofs = map[Proof]string{
 	"authorized_retirement":                "An authorised retirement of this link.",
 	"activation_chosen":                    "The activation branch won the one durable decision.",
 	"restore_chosen":                       "The restore branch won the one durable decision.",
+	"every_component_written":              "Every component that the frozen pack makes of the body has its row, with all that follows from it.",
+	"execution_born":                       "The execution that applies this input is born in the same transaction.",
+	"newer_position_taken":                 "The lane has taken a greater position of the same partition, or completed this one.",
 	"activation_attempt_asked":             "The activation attempt that asked, with the fence of its coordinator.",
 	"fenced_release":                       "An explicit release for the holding attempt, by a coordinator that is not stale.",
 }

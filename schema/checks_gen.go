@@ -28,4 +28,8 @@ var ledgerChecks = map[machines.Machine]string{
 		"('active', 'retire', 'retired'))",
 	machines.OwnerPublicationBarrier: "(from_state, edge, to_state) IN (" +
 		"('open', 'hold', 'held'), ('held', 'release', 'open'))",
+	machines.Receipt: "(from_state, edge, to_state) IN (" +
+		"('pending', 'materialize', 'materialized'))",
+	machines.Projection: "(from_state, edge, to_state) IN (" +
+		"('waiting', 'mint', 'minted'), ('waiting', 'supersede', 'superseded'), ('waiting', 'quarantine', 'quarantined'))",
 }

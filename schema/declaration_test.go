@@ -87,6 +87,9 @@ func TestPrimaryKeysComeFirstAndAreWholeIdsInOrder(t *testing.T) {
 		}
 		keys := [][]string{table.Primary}
 		for _, index := range table.Indexes {
+			if !index.Unique && slices.Equal(index.Columns, []string{"due_at"}) {
+				continue // a sweep's range: it finds, and identifies nothing
+			}
 			keys = append(keys, index.Columns)
 		}
 		for _, key := range keys {
@@ -180,7 +183,7 @@ func TestR08EveryLockableTableHasARankOfItsOwn(t *testing.T) {
 	byTable := map[string]string{
 		"owner_publication_barrier_guard": "owner barrier", "account_serving_gate_guard": "gate", "serving_epoch_guard": "epoch", "serving_epoch_share": "share",
 		"serving_publication_barrier_set_guard": "barrier set", "credential_generation_dispatch_gate_guard": "credential gate",
-		"projection_window_head": "window", "execution_dependency_head": "dependency head", "execution_head": "execution head",
+		"receipt_head": "receipt head", "projection_head": "projection head", "projection_window_head": "window", "execution_dependency_head": "dependency head", "execution_head": "execution head",
 		"remote_effect_head": "effect head", "dispatch_permit_head": "permit", "remote_link_head": "link",
 	}
 	for rank, table := range ranks {

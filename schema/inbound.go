@@ -43,6 +43,7 @@ var executionFact = &Table{
 		{Name: "account_id", Type: typeID},
 		{Name: "projection_id", Type: typeID},
 		{Name: "epoch_id", Type: typeID},
+		{Name: "execution_ref_digest", Type: typeDigest},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"execution_id"},
@@ -55,12 +56,48 @@ var executionHead = guardTable(machines.Execution, Head, RankExecution, Table{
 		{Name: "account_id", Type: typeID},
 		{Name: "execution_id", Type: typeID},
 		{Name: "projection_id", Type: typeID},
+		{Name: "attempt", Type: typeCount},
+		{Name: "holder_id", Type: typeID, Nullable: true},
+		{Name: "due_at", Type: typeInstant},
 	},
 	Primary: []string{"account_id", "execution_id"},
 	Reader:  "claim and completion, by exact execution, locked; the account's open executions",
-	Indexes: []Index{{Name: "execution_head_projection", Columns: []string{"projection_id"}, Unique: true,
-		Reader: "at most one active execution generation per Projection"}},
+	Indexes: []Index{
+		{Name: "execution_head_projection", Columns: []string{"projection_id"}, Unique: true,
+			Reader: "at most one active execution generation per Projection"},
+		{Name: "execution_head_due", Columns: []string{"due_at"}, Reader: "the sweep for what a dead process left, from a moving lower bound"},
+	},
 })
+
+var attemptFact = &Table{
+	Name: "execution_attempt", Kind: Fact,
+	Says: "One claim of an execution, by one process.",
+	Columns: []Column{
+		{Name: "execution_id", Type: typeID},
+		{Name: "ordinal", Type: typeCount},
+		{Name: "account_id", Type: typeID},
+		{Name: "holder_id", Type: typeID},
+		{Name: "gate_fence", Type: typeCount},
+		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"execution_id", "ordinal"},
+	Reader:  "claims, by exact execution and ordinal; the history of one execution",
+}
+
+var attemptEndFact = &Table{
+	Name: "execution_attempt_end", Kind: Fact,
+	Says: "How an attempt that brought no result ended. It moves no state.",
+	Columns: []Column{
+		{Name: "execution_id", Type: typeID},
+		{Name: "ordinal", Type: typeCount},
+		{Name: "account_id", Type: typeID},
+		{Name: "reason", Type: typeEdge},
+		{Name: "detail", Type: typeStatement},
+		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
+	},
+	Primary: []string{"execution_id", "ordinal"},
+	Reader:  "the end of an attempt, by exact execution and ordinal; the history of one execution",
+}
 
 var dependencyFact = &Table{
 	Name: "execution_dependency", Kind: Fact,
@@ -97,6 +134,7 @@ var resultFact = &Table{
 		{Name: "execution_ref_digest", Type: typeDigest},
 		{Name: "outcome", Type: typeState},
 		{Name: "result_digest", Type: typeDigest},
+		{Name: "payload", Type: typeEvidence},
 		{Name: "committed_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"command_id"},
@@ -113,6 +151,9 @@ var (
 )
 
 var inboundTables = []*Table{
+	admissionKeyFact, receiptFact, receiptHead, receiptLedger, componentFact, redeliveryFact,
+	eventFact, projectionFact, projectionHead, projectionLedger,
+	attemptFact, attemptEndFact,
 	windowFact, windowHead, windowLedger,
 	executionFact, executionHead, executionLedger,
 	dependencyFact, dependencyHead, dependencyLedger,
@@ -125,13 +166,19 @@ var (
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Grouping}
 	}}
 	Executions = Rows[inbound.Execution]{executionFact, func(r *inbound.Execution) []any {
-		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch}
+		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch, &r.Ref}
+	}}
+	ExecutionAttempts = Rows[inbound.ExecutionAttempt]{attemptFact, func(r *inbound.ExecutionAttempt) []any {
+		return []any{&r.Execution, &r.Ordinal, &r.Account, &r.Holder, &r.GateFence}
+	}}
+	AttemptEnds = Rows[inbound.AttemptEnd]{attemptEndFact, func(r *inbound.AttemptEnd) []any {
+		return []any{&r.Execution, &r.Ordinal, &r.Account, codeColumn{&r.Reason}, blob{&r.Detail}}
 	}}
 	ExecutionDependencies = Rows[inbound.ExecutionDependency]{dependencyFact, func(r *inbound.ExecutionDependency) []any {
 		return []any{&r.ID, &r.Account, &r.Execution, instant{&r.Deadline}}
 	}}
 	ApplicationResults = Rows[inbound.ApplicationResult]{resultFact, func(r *inbound.ApplicationResult) []any {
-		return []any{&r.Command, &r.Account, &r.Execution, &r.ExecutionRef, &r.Outcome, &r.Result}
+		return []any{&r.Command, &r.Account, &r.Execution, &r.ExecutionRef, &r.Outcome, &r.Result, blob{&r.Payload}}
 	}}
 )
 
@@ -142,7 +189,9 @@ var (
 		func(g *inbound.WindowHead) []any { return []any{&g.Grouping} })
 	ExecutionHeads = heads(machines.ExecutionReady, machines.ExecutionWait, executionHead, executionLedger,
 		func(g *inbound.ExecutionHead) (*facts.AccountID, *facts.ExecutionID) { return &g.Account, &g.Execution },
-		func(g *inbound.ExecutionHead) []any { return []any{&g.Projection} })
+		func(g *inbound.ExecutionHead) []any {
+			return []any{&g.Projection, &g.Attempt, optional[facts.HolderID]{&g.Holder}, instant{&g.Due}}
+		})
 	DependencyHeads = heads(machines.ExecutionDependencyWaiting, machines.ExecutionDependencySatisfy, dependencyHead, dependencyLedger,
 		func(g *inbound.DependencyHead) (*facts.AccountID, *facts.DependencyID) {
 			return &g.Account, &g.Dependency

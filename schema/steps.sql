@@ -588,3 +588,195 @@ ALTER TABLE serving_publication_barrier_set_guard ADD COLUMN IF NOT EXISTS holde
 
 -- step 48: one barrier set of a scope that is not released (issue 2)
 CREATE UNIQUE INDEX IF NOT EXISTS serving_publication_barrier_set_guard_scope ON serving_publication_barrier_set_guard (open_scope);
+
+-- step 49: create table receipt_admission_key
+CREATE TABLE IF NOT EXISTS receipt_admission_key (
+  account_id binary(16) NOT NULL,
+  key_digest binary(32) NOT NULL,
+  receipt_id binary(16) NOT NULL,
+  admitted_digest binary(32) NOT NULL,
+  body_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (account_id, key_digest) CLUSTERED
+);
+
+-- step 50: create table receipt
+CREATE TABLE IF NOT EXISTS receipt (
+  receipt_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  channel varbinary(512) NOT NULL,
+  transport_key varbinary(512) NOT NULL,
+  body mediumblob NOT NULL,
+  identity mediumblob NOT NULL,
+  credential_generation_id binary(16),
+  secret_member varbinary(512),
+  birth varbinary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (receipt_id) CLUSTERED,
+  CONSTRAINT receipt_birth CHECK (birth IN ('open', 'whole')),
+  CONSTRAINT receipt_verified CHECK ((credential_generation_id IS NULL) = (secret_member IS NULL))
+);
+
+-- step 51: create table receipt_head
+CREATE TABLE IF NOT EXISTS receipt_head (
+  account_id binary(16) NOT NULL,
+  receipt_id binary(16) NOT NULL,
+  due_at datetime(6) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, receipt_id) CLUSTERED,
+  KEY receipt_head_due (due_at),
+  CONSTRAINT receipt_head_state CHECK (state IN ('pending')),
+  CONSTRAINT receipt_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('pending'))
+);
+
+-- step 52: create table receipt_ledger
+CREATE TABLE IF NOT EXISTS receipt_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT receipt_ledger_edges CHECK ((from_state, edge, to_state) IN (('pending', 'materialize', 'materialized'))),
+  CONSTRAINT receipt_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('pending'))
+);
+
+-- step 53: create table receipt_component
+CREATE TABLE IF NOT EXISTS receipt_component (
+  receipt_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  account_id binary(16) NOT NULL,
+  verdict varbinary(32) NOT NULL,
+  reason varbinary(48),
+  event_id binary(16),
+  content_digest binary(32),
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (receipt_id, ordinal) CLUSTERED,
+  CONSTRAINT receipt_component_verdict CHECK (verdict IN ('event', 'quarantined')),
+  CONSTRAINT receipt_component_reason CHECK ((verdict = 'quarantined') = (reason IS NOT NULL)),
+  CONSTRAINT receipt_component_event CHECK (verdict != 'event' OR event_id IS NOT NULL AND content_digest IS NOT NULL)
+);
+
+-- step 54: create table event
+CREATE TABLE IF NOT EXISTS event (
+  event_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  receipt_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  source_event_key varbinary(512) NOT NULL,
+  kind varbinary(512) NOT NULL,
+  locator varbinary(512) NOT NULL,
+  occurrence varbinary(255),
+  contract_digest binary(32),
+  partition_key varbinary(512),
+  position varbinary(255),
+  tie_breaker varbinary(255),
+  content_digest binary(32) NOT NULL,
+  payload mediumblob NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (event_id) CLUSTERED,
+  CONSTRAINT event_order CHECK ((contract_digest IS NULL) = (partition_key IS NULL) AND (contract_digest IS NULL) = (position IS NULL)),
+  CONSTRAINT event_tie CHECK (tie_breaker IS NULL OR position IS NOT NULL)
+);
+
+-- step 55: create table projection
+CREATE TABLE IF NOT EXISTS projection (
+  projection_id binary(16) NOT NULL,
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  event_id binary(16) NOT NULL,
+  route varbinary(512) NOT NULL,
+  route_version varbinary(512) NOT NULL,
+  canonical_digest binary(32) NOT NULL,
+  input mediumblob NOT NULL,
+  birth varbinary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (projection_id) CLUSTERED,
+  CONSTRAINT projection_birth CHECK (birth IN ('open', 'whole'))
+);
+
+-- step 56: create table projection_head
+CREATE TABLE IF NOT EXISTS projection_head (
+  account_id binary(16) NOT NULL,
+  projection_id binary(16) NOT NULL,
+  due_at datetime(6) NOT NULL,
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, projection_id) CLUSTERED,
+  CONSTRAINT projection_head_state CHECK (state IN ('waiting')),
+  CONSTRAINT projection_head_birth CHECK (fence > 1 OR fence = 1 AND state IN ('waiting'))
+);
+
+-- step 57: create table projection_ledger
+CREATE TABLE IF NOT EXISTS projection_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT projection_ledger_edges CHECK ((from_state, edge, to_state) IN (('waiting', 'mint', 'minted'), ('waiting', 'supersede', 'superseded'), ('waiting', 'quarantine', 'quarantined'))),
+  CONSTRAINT projection_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('waiting'))
+);
+
+-- step 58: create table execution_attempt
+CREATE TABLE IF NOT EXISTS execution_attempt (
+  execution_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  account_id binary(16) NOT NULL,
+  holder_id binary(16) NOT NULL,
+  gate_fence bigint unsigned NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (execution_id, ordinal) CLUSTERED
+);
+
+-- step 59: create table execution_attempt_end
+CREATE TABLE IF NOT EXISTS execution_attempt_end (
+  execution_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  account_id binary(16) NOT NULL,
+  reason varbinary(48) NOT NULL,
+  detail blob NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (execution_id, ordinal) CLUSTERED
+);
+
+-- step 60: an execution keeps what its command says of it (issue 3)
+ALTER TABLE execution ADD COLUMN IF NOT EXISTS execution_ref_digest binary(32) NOT NULL AFTER epoch_id;
+
+-- step 61: an execution's head knows the last claim (issue 3)
+ALTER TABLE execution_head ADD COLUMN IF NOT EXISTS attempt bigint unsigned NOT NULL AFTER projection_id;
+
+-- step 62: an execution's head knows who holds it (issue 3)
+ALTER TABLE execution_head ADD COLUMN IF NOT EXISTS holder_id binary(16) NULL AFTER attempt;
+
+-- step 63: an execution's head is due (issue 3)
+ALTER TABLE execution_head ADD COLUMN IF NOT EXISTS due_at datetime(6) NOT NULL AFTER holder_id;
+
+-- step 64: executions that are due are found (issue 3)
+CREATE INDEX IF NOT EXISTS execution_head_due ON execution_head (due_at);
+
+-- step 65: the Runtime keeps the application's answer (issue 3)
+ALTER TABLE application_result ADD COLUMN IF NOT EXISTS payload mediumblob NOT NULL AFTER result_digest;
+
+-- step 66: create table receipt_redelivery
+CREATE TABLE IF NOT EXISTS receipt_redelivery (
+  receipt_id binary(16) NOT NULL,
+  body_digest binary(32) NOT NULL,
+  account_id binary(16) NOT NULL,
+  answer varbinary(32) NOT NULL,
+  body mediumblob NOT NULL,
+  identity mediumblob NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (receipt_id, body_digest) CLUSTERED,
+  CONSTRAINT receipt_redelivery_answer CHECK (answer IN ('duplicate', 'conflict'))
+);

@@ -34,6 +34,7 @@ const (
 	typeEdge      = "varbinary(48)"
 	typeProfile   = "varbinary(64)"
 	typeKey       = "varbinary(512)"
+	typePosition  = "varbinary(255)"
 	typeCount     = "bigint unsigned"
 	typeInstant   = "datetime(6)"
 	typeEvidence  = "mediumblob"

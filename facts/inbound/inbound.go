@@ -1,4 +1,5 @@
-// Package inbound holds the facts and heads of the inbound chain: windows, executions, dependencies and results.
+// Package inbound holds the facts and heads of the inbound chain, from the admission key of a delivery to the
+// application's result.
 //
 // Spec: Inbound facts; Runtime-owned result.
 package inbound
@@ -33,13 +34,20 @@ type Execution struct {
 	Account    facts.AccountID
 	Projection facts.ProjectionID
 	Epoch      facts.EpochID
+	Ref        facts.ExecutionRefDigest // everything that its command says of it
 }
 
 // ExecutionHead is an execution that has not ended. There is at most one for a Projection.
+//
+// Attempt is the ordinal of the last claim, zero before the first one. Holder has the execution until Due; without a
+// holder it may be claimed from Due on.
 type ExecutionHead struct {
 	Account    facts.AccountID
 	Execution  facts.ExecutionID
 	Projection facts.ProjectionID
+	Attempt    uint64
+	Holder     facts.HolderID
+	Due        facts.Instant
 }
 
 // ExecutionDependency is the birth of a requirement of an execution. Its deadline never moves.
@@ -69,4 +77,5 @@ type ApplicationResult struct {
 	ExecutionRef facts.Digest
 	Outcome      machines.ApplicationResultState
 	Result       facts.Digest
+	Payload      []byte // the application's own answer, whose digest Result is; the Runtime keeps it, no fact of ours does
 }

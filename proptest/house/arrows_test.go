@@ -26,7 +26,7 @@ var below = map[string][]string{
 // packages are the folders that hold Go; a generator may stand in the folder internal of its room.
 var packages = []string{
 	"machines", "facts", "facts/digest", "facts/spelling", "facts/serving", "facts/inbound", "facts/outbound", "schema", "readers", "readers/owners", "readers/owners/conformance",
-	"ledger", "ledger/epoch", "ledger/cutover", "ledger/internal/txn",
+	"ledger", "ledger/epoch", "ledger/cutover", "ledger/turn", "ledger/internal/txn",
 	"engine", "engine/pack", "engine/pack/form", "engine/pack/expr", "engine/turns", "engine/ingress", "engine/materialize", "engine/execute", "engine/dispatch",
 	"engine/egress", "engine/reconcile", "engine/serve", "engine/platform", "engine/embedded",
 	"cmd/connector", "cmd/tidb",

@@ -60,6 +60,10 @@ var Arrows = map[string][]Arrow{
 	"RemoteLink": {{"active", "retire", "retired"}},
 	// Ours, for "only an explicit fenced release may reopen publication" (section "Ownership boundaries").
 	"OwnerPublicationBarrier": {{"open", "hold", "held"}, {"held", "release", "open"}},
+	// Ours: what is open of a Receipt until its children stand, and of a Projection until it is decided (section
+	// "Inbound facts", and the append-only superseded decisions of "Durable source ordering").
+	"Receipt":    {{"pending", "materialize", "materialized"}},
+	"Projection": {{"waiting", "mint", "minted"}, {"waiting", "supersede", "superseded"}, {"waiting", "quarantine", "quarantined"}},
 	"CutoverDecision": {
 		{"rollback_open", "choose_activation", "activating_v2"}, {"activating_v2", "commit_activation", "v2_committed"},
 		{"rollback_open", "choose_restore", "restoring_v1"}, {"restoring_v1", "commit_restore", "v1_restored"},
@@ -81,4 +85,6 @@ var Births = map[string][]string{
 	"RemoteLink":                       {"active"},
 	"CutoverDecision":                  {"rollback_open"},
 	"OwnerPublicationBarrier":          {"open"},
+	"Receipt":                          {"pending"},
+	"Projection":                       {"waiting"},
 }

@@ -67,6 +67,34 @@ func Load[R any](tx *Tx, rows schema.Rows[R], brings []R) (*Loaded[R], error) {
 	return l, nil
 }
 
+// Fresh are facts that cannot exist, because they hang on a parent that this very transaction bears: nothing is read. Two
+// of them with one key are an assertion, and one that is there after all is a lost race (R09).
+//
+// REQUIRES: whoever writes such a fact writes its parent in the same transaction.
+func Fresh[R any](tx *Tx, rows schema.Rows[R], brings []R) (*Loaded[R], error) {
+	if err := tx.readable(rows.Table); err != nil {
+		return nil, err
+	}
+	l := &Loaded[R]{tx: tx, rows: rows, brings: brings, match: make([]Match, len(brings)), values: make([][]driver.Value, len(brings))}
+	seen := make(map[string]bool, len(brings))
+	for i := range brings {
+		fields := rows.Fields(&brings[i])
+		bound, err := values(fields)
+		if err != nil {
+			return nil, tx.fail(errors.Wrapf(err, "a row of %s", rows.Table.Name))
+		}
+		k, err := keyFrom(fields[:len(rows.Table.Primary)])
+		if err != nil {
+			return nil, tx.fail(errors.Wrapf(err, "a key of %s", rows.Table.Name))
+		}
+		if seen[k.sort] {
+			return nil, tx.fail(errors.AssertionFailedf("transaction %q: bears a row of %s twice", tx.kind, rows.Table.Name))
+		}
+		seen[k.sort], l.match[i], l.values[i] = true, Missing, bound
+	}
+	return l, nil
+}
+
 // read returns the stored rows by key.
 func (l *Loaded[R]) read(keys []key) (map[string][]driver.Value, error) {
 	table := l.rows.Table

@@ -108,3 +108,74 @@ func Last[R any](tx *Tx, rows schema.Rows[R], parent R, parts int) (row R, found
 	})
 	return row, found, err
 }
+
+// Transition is the last row of a subject's ledger.
+type Transition struct {
+	Seq      uint64
+	Edge     string
+	Evidence []byte
+}
+
+// Ended reads, under a lock, the last transition of each of these subjects; one that never moved has none. It is for
+// subjects whose head is gone, whose histories are whole and short.
+func Ended[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], subjects []K) (map[K]Transition, error) {
+	if err := tx.readable(rows.Ledger); err != nil {
+		return nil, err
+	}
+	last := map[K]Transition{}
+	of := map[facts.SubjectID]K{}
+	var keys []key
+	for _, k := range subjects {
+		subject := rows.Subject(k)
+		one, err := keyFrom([]any{subject})
+		if err != nil {
+			return nil, tx.fail(errors.Wrapf(err, "a key of %s", rows.Ledger.Name))
+		}
+		of[subject], keys = k, append(keys, one)
+	}
+	for chunk := range slices.Chunk(ordered(keys), maxRows) {
+		query := "SELECT subject_id,seq,edge,evidence FROM " + rows.Ledger.Name + " WHERE subject_id IN (" + tuples(len(chunk), 1) + ") ORDER BY subject_id,seq"
+		err := tx.query(query, flat(keyValues(chunk)), func(r *sql.Rows) error {
+			var subject facts.SubjectID
+			var one Transition
+			err := r.Scan(&subject, &one.Seq, &one.Edge, &one.Evidence)
+			last[of[subject]] = one
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+// States reads, under a lock of another row, where guards stand now. It locks none of them: what it returns may have
+// changed when this transaction commits, so it refuses what is plainly over and permits nothing.
+func States[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], keys []K) (map[K]S, error) {
+	if err := tx.readable(rows.Table); err != nil {
+		return nil, err
+	}
+	var bound []key
+	for _, k := range keys {
+		one, err := keyFrom(rows.Key(&k))
+		if err != nil {
+			return nil, tx.fail(errors.Wrapf(err, "a key of %s", rows.Table.Name))
+		}
+		bound = append(bound, one)
+	}
+	stands := map[K]S{}
+	for chunk := range slices.Chunk(ordered(bound), maxRows) {
+		err := tx.query(selectByKey(rows.Table, rows.Table.ColumnNames(), len(chunk)), flat(keyValues(chunk)), func(r *sql.Rows) error {
+			var row G
+			var state S
+			fence := uint64(0)
+			err := r.Scan(append(rows.Fields(&row), any(&state), &fence)...)
+			stands[rows.KeyOf(&row)] = state
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return stands, nil
+}

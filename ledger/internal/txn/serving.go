@@ -30,11 +30,16 @@ func (s *Serving) Epoch() facts.EpochRef { return s.gates.held[s.account].Row.Ep
 //
 // Refuses: SubjectMissing, NotServing, ShareMissing, EpochMismatch, EpochNotActive (in this order).
 func LockServing(tx *Tx, account facts.AccountID) (*Serving, error) {
+	return holdServing(tx, account, &Account{})
+}
+
+func holdServing(tx *Tx, account facts.AccountID, into *Account) (*Serving, error) {
 	gates, err := Lock(tx, schema.Gates, []facts.AccountID{account})
 	if err != nil {
 		return nil, err
 	}
 	gate, born := gates.Find(account)
+	into.State = gate.State
 	switch {
 	case !born:
 		return nil, facts.Refuse(facts.SubjectMissing, facts.OfAccount(account), "the account has no gate")
@@ -48,7 +53,7 @@ func LockServing(tx *Tx, account facts.AccountID) (*Serving, error) {
 	if !held {
 		return nil, facts.Refuse(facts.ShareMissing, facts.OfAccount(account), "epoch %s has no share of it", gate.Row.Epoch.ID)
 	}
-	if err := activeEpoch(tx, account, gate.Row.Epoch); err != nil {
+	if into.Now, err = activeEpoch(tx, account, gate.Row.Epoch); err != nil {
 		return nil, err
 	}
 	return &Serving{gates, account}, nil
@@ -133,23 +138,23 @@ func lockShare(tx *Tx, share facts.EpochShare) (held bool, err error) {
 	return held, err
 }
 
-// activeEpoch compares the gate's exact reference with the epoch, and asks for its state.
-func activeEpoch(tx *Tx, account facts.AccountID, ref facts.EpochRef) error {
+// activeEpoch compares the gate's exact reference with the epoch, and asks for its state and for the database's time.
+func activeEpoch(tx *Tx, account facts.AccountID, ref facts.EpochRef) (now facts.Instant, err error) {
 	epoch, known, err := ReadOne(tx, schema.ServingEpochs, func(e *facts.ServingEpoch) { e.ID = ref.ID })
 	if err != nil {
-		return err
+		return now, err
 	}
 	if !known || epoch.Digest != ref.Digest {
-		return facts.Refuse(facts.EpochMismatch, facts.OfAccount(account), "its gate names epoch %s with digest %s", ref.ID, ref.Digest)
+		return now, facts.Refuse(facts.EpochMismatch, facts.OfAccount(account), "its gate names epoch %s with digest %s", ref.ID, ref.Digest)
 	}
 	var state machines.ServingEpochState
-	query := "SELECT state FROM " + schema.Epochs.Table.Name + " WHERE epoch_id=?"
-	err = tx.query(query, []any{ref.ID}, func(r *sql.Rows) error { return r.Scan(&state) })
+	query := "SELECT state, CURRENT_TIMESTAMP(6) FROM " + schema.Epochs.Table.Name + " WHERE epoch_id=?"
+	err = tx.query(query, []any{ref.ID}, func(r *sql.Rows) error { return r.Scan(&state, &now) })
 	switch {
 	case err != nil:
-		return err
+		return now, err
 	case state != machines.ServingEpochActive:
-		return facts.Refuse(facts.EpochNotActive, facts.OfEpoch(ref.ID), "it is in %s", state)
+		return now, facts.Refuse(facts.EpochNotActive, facts.OfEpoch(ref.ID), "it is in %s", state)
 	}
-	return nil
+	return now, nil
 }

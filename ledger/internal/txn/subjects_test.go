@@ -98,14 +98,47 @@ var windows = subject[inbound.ProjectionWindow, facts.WindowKey, inbound.WindowH
 	},
 }
 
+var someTime = time.Date(2026, 11, 29, 12, 0, 0, 123456000, time.UTC)
+
+var receipts = subject[inbound.Receipt, facts.ReceiptKey, inbound.ReceiptHead, machines.ReceiptState, machines.ReceiptEdge]{
+	rows: schema.Receipts, guards: schema.ReceiptHeads, edges: edgesOf[machines.ReceiptEdge](machines.Receipt),
+	fresh: func() inbound.Receipt {
+		return inbound.Receipt{ID: facts.Mint[facts.ReceiptID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](),
+			Channel: someKey[facts.Channel]("events"), TransportKey: someKey[facts.TransportKey]("d-1"), Birth: inbound.BornOpen}
+	},
+	guard: func(f inbound.Receipt) inbound.ReceiptHead {
+		return inbound.ReceiptHead{Account: f.Account, Receipt: f.ID, Due: someTime}
+	},
+}
+
+var projections = subject[inbound.Projection, facts.ProjectionKey, inbound.ProjectionHead, machines.ProjectionState, machines.ProjectionEdge]{
+	rows: schema.Projections, guards: schema.ProjectionHeads, edges: edgesOf[machines.ProjectionEdge](machines.Projection),
+	fresh: func() inbound.Projection {
+		return inbound.Projection{ID: facts.Mint[facts.ProjectionID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](),
+			Event: facts.Mint[facts.EventID](), Route: someKey[facts.RouteID]("contacts"), Version: someKey[facts.DefinitionVersion]("1"),
+			Canonical: facts.CanonicalProjectionDigest{Digest: anyDigest()}, Birth: inbound.BornOpen}
+	},
+	guard: func(f inbound.Projection) inbound.ProjectionHead {
+		return inbound.ProjectionHead{Account: f.Account, Projection: f.ID, Due: someTime}
+	},
+}
+
+func someKey[T facts.AnyKey](text string) T {
+	key, err := facts.ParseKey[T](text)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
 var executions = subject[inbound.Execution, facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]{
 	rows: schema.Executions, guards: schema.ExecutionHeads, edges: edgesOf[machines.ExecutionEdge](machines.Execution),
 	fresh: func() inbound.Execution {
-		return inbound.Execution{ID: facts.Mint[facts.ExecutionID](), Account: facts.Mint[facts.AccountID](),
+		return inbound.Execution{ID: facts.Mint[facts.ExecutionID](), Account: facts.Mint[facts.AccountID](), Ref: facts.ExecutionRefDigest{Digest: anyDigest()},
 			Projection: facts.Mint[facts.ProjectionID](), Epoch: facts.Mint[facts.EpochID]()}
 	},
 	guard: func(f inbound.Execution) inbound.ExecutionHead {
-		return inbound.ExecutionHead{Account: f.Account, Execution: f.ID, Projection: f.Projection}
+		return inbound.ExecutionHead{Account: f.Account, Execution: f.ID, Projection: f.Projection, Due: someTime}
 	},
 }
 
@@ -163,6 +196,8 @@ func TestM07ExecutionDependencyTakesExactlyItsEdges(t *testing.T) { dependencies
 func TestM09RemoteEffectTakesExactlyItsEdges(t *testing.T)        { effects.wholeProduct(t) }
 func TestM10DispatchPermitTakesExactlyItsEdges(t *testing.T)      { permits.wholeProduct(t) }
 func TestM11RemoteLinkTakesExactlyItsEdge(t *testing.T)           { links.wholeProduct(t) }
+func TestReceiptTakesExactlyItsEdge(t *testing.T)                 { receipts.wholeProduct(t) }
+func TestProjectionTakesExactlyItsEdges(t *testing.T)             { projections.wholeProduct(t) }
 
 // A result has an outcome and no history: four outcomes are admitted, nothing rewrites or removes one, and there is
 // no ledger to which a transition of it could be appended.
@@ -170,7 +205,7 @@ func TestM08ApplicationResultIsTerminalWhenItIsWritten(t *testing.T) {
 	store := world.Converged(t)
 	ledger := store.Pool(t, schema.RoleLedger)
 	insert := func(outcome string) error {
-		_, err := ledger.ExecContext(t.Context(), "INSERT INTO application_result (command_id, account_id, execution_id, execution_ref_digest, outcome, result_digest) VALUES (?,?,?,?,?,?)",
+		_, err := ledger.ExecContext(t.Context(), "INSERT INTO application_result (command_id, account_id, execution_id, execution_ref_digest, outcome, result_digest, payload) VALUES (?,?,?,?,?,?,'')",
 			facts.Mint[facts.CommandID](), facts.Mint[facts.AccountID](), facts.Mint[facts.ExecutionID](), anyDigest(), []byte(outcome), anyDigest())
 		return err
 	}

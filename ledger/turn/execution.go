@@ -1,0 +1,193 @@
+package turn
+
+import (
+	"bytes"
+
+	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/ledger/internal/txn"
+	"connectorcore/machines"
+	"connectorcore/schema"
+
+	"github.com/cockroachdb/errors"
+)
+
+// head is an execution's head as it stands in this turn, an earlier item's change included.
+func (t *turn) head(id facts.ExecutionID) (inbound.ExecutionHead, machines.ExecutionState, bool) {
+	guard, live := t.executions.Find(t.executionKey(id))
+	return guard.Row, guard.State, live
+}
+
+// carry changes a head once; a second change of one head in one turn is refused by the caller.
+func (t *turn) carry(head inbound.ExecutionHead) { t.rows.carried = append(t.rows.carried, head) }
+
+func (t *turn) changed(id facts.ExecutionID) bool {
+	for _, head := range t.rows.carried {
+		if head.Execution == id {
+			return true
+		}
+	}
+	return false
+}
+
+// claim decides every claim: an execution that is ready, due, and held by nobody, gets its next attempt.
+func (t *turn) claim() error {
+	for i, item := range t.items {
+		if item.Claim == nil {
+			continue
+		}
+		ask := item.Claim
+		subject := facts.OfExecution(t.executionKey(ask.Execution))
+		head, state, live := t.head(ask.Execution)
+		refusal := t.serves(ask.Premise)
+		switch {
+		case refusal != nil:
+		case !live:
+			refusal = facts.Refuse(facts.SubjectEnded, subject, "it has no head")
+		case state != machines.ExecutionReady:
+			refusal = facts.Refuse(facts.WrongState, subject, "it is %s", state)
+		case t.changed(ask.Execution):
+			refusal = facts.Refuse(facts.LeaseHeld, subject, "an earlier item of this turn has it")
+		case head.Due.After(t.held.Now) && head.Holder == ask.Holder && !head.Holder.IsZero():
+			t.verdicts[i].Attempt = head.Attempt // the same process asked before, and does not know what became of it
+			continue
+		case head.Due.After(t.held.Now):
+			refusal = facts.Refuse(facts.LeaseHeld, subject, "it is due at %s, and it is %s", head.Due.Format(instantForm), t.held.Now.Format(instantForm))
+		}
+		if t.refuses(i, refusal) {
+			continue
+		}
+		head.Attempt, head.Holder, head.Due = head.Attempt+1, ask.Holder, t.held.Now.Add(ask.Lease)
+		t.carry(head)
+		t.rows.attempts = append(t.rows.attempts, inbound.ExecutionAttempt{Execution: ask.Execution, Ordinal: head.Attempt, Account: t.account,
+			Holder: ask.Holder, GateFence: ask.Fence})
+		t.verdicts[i].Attempt = head.Attempt
+	}
+	return nil
+}
+
+const instantForm = "2006-01-02T15:04:05.000000Z"
+
+// end lets executions go whose attempt brought no result. It is legal in every mode: it opens nothing.
+func (t *turn) end() error {
+	for i, item := range t.items {
+		if item.End == nil {
+			continue
+		}
+		ask := item.End
+		subject := facts.OfExecution(t.executionKey(ask.Execution))
+		head, state, live := t.head(ask.Execution)
+		refusal := t.second()
+		switch {
+		case refusal != nil:
+		case !live:
+			refusal = facts.Refuse(facts.SubjectEnded, subject, "it has no head")
+		case state != machines.ExecutionReady:
+			refusal = facts.Refuse(facts.WrongState, subject, "it is %s", state)
+		case head.Attempt == ask.Attempt && head.Holder.IsZero():
+			continue // it was ended before
+		case head.Attempt != ask.Attempt || head.Holder != ask.Holder || t.changed(ask.Execution):
+			refusal = facts.Refuse(facts.StaleHolder, subject, "attempt %d is its last one, and attempt %d was ended", head.Attempt, ask.Attempt)
+		}
+		if t.refuses(i, refusal) {
+			continue
+		}
+		head.Holder, head.Due = facts.HolderID{}, t.held.Now.Add(ask.Delay)
+		t.carry(head)
+		t.rows.ends = append(t.rows.ends, inbound.AttemptEnd{Execution: ask.Execution, Ordinal: ask.Attempt, Account: t.account, Reason: ask.Reason, Detail: ask.Detail})
+	}
+	return nil
+}
+
+// completedBody is what the ledger keeps of the Runtime's receipt: the correlation, never the result itself.
+type completedBody struct {
+	Command []byte
+	Ref     []byte
+	Outcome string
+	Result  []byte
+	Receipt []byte
+}
+
+// Proof is the Runtime's receipt.
+func (completedBody) Proof() machines.Proof { return machines.ExecutionComplete.Proof() }
+
+// Version is 1.
+func (completedBody) Version() uint16 { return 1 }
+
+// complete ends executions by the Runtime's receipts.
+func (t *turn) complete() error {
+	gone, stored, err := t.completing()
+	if err != nil {
+		return err
+	}
+	done := map[facts.ExecutionID]bool{}
+	for i, item := range t.items {
+		if item.Complete == nil {
+			continue
+		}
+		ask := item.Complete
+		evidence, err := facts.Prove(completedBody{ask.Command[:], ask.Ref.Digest[:], ask.Outcome.String(), ask.Result[:], ask.Receipt[:]})
+		if err != nil {
+			return err
+		}
+		key := t.executionKey(ask.Execution)
+		subject := facts.OfExecution(key)
+		_, state, live := t.head(ask.Execution)
+		fact, known := stored[ask.Execution]
+		last, moved := gone[key]
+		switch {
+		case t.refuses(i, t.second()):
+		case !known || fact.Account != t.account:
+			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectMissing, subject, "")
+		case fact.Ref != ask.Ref:
+			t.verdicts[i].Refusal = facts.Refuse(facts.ContentDiffers, subject, "the receipt is for another execution reference")
+		case !live && moved && last.Edge == machines.ExecutionComplete.String() && bytes.Equal(last.Evidence, evidence.Bytes()):
+		case !live && moved && last.Edge == machines.ExecutionComplete.String():
+			t.verdicts[i].Refusal = facts.Refuse(facts.ResultContradicts, subject, "it was completed by another receipt")
+		case !live && moved:
+			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectEnded, subject, "its last transition is %s", last.Edge)
+		case !live:
+			return errors.AssertionFailedf("execution %s has neither a head nor a transition", ask.Execution)
+		case state != machines.ExecutionReady:
+			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "it is %s", state)
+		case done[ask.Execution] || t.changed(ask.Execution):
+			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "another item of this turn changes it; bring the receipt again")
+		default:
+			done[ask.Execution] = true
+			t.rows.executed = append(t.rows.executed, executionStep{Key: key, Edge: machines.ExecutionComplete, Evidence: evidence})
+		}
+	}
+	return nil
+}
+
+// completing reads the executions that are completed, and how those without a head ended.
+func (t *turn) completing() (map[facts.ExecutionKey]txn.Transition, map[facts.ExecutionID]inbound.Execution, error) {
+	var parents []inbound.Execution
+	var gone []facts.ExecutionKey
+	for _, item := range t.items {
+		if item.Complete == nil {
+			continue
+		}
+		key := t.executionKey(item.Complete.Execution)
+		parents = append(parents, inbound.Execution{ID: key.Subject})
+		if _, live := t.executions.Find(key); !live {
+			gone = append(gone, key)
+		}
+	}
+	stored := map[facts.ExecutionID]inbound.Execution{}
+	if len(parents) == 0 {
+		return nil, stored, nil
+	}
+	there, err := txn.Children(t.tx, schema.Executions, parents, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, execution := range there {
+		stored[execution.ID] = execution
+	}
+	if len(gone) == 0 {
+		return nil, stored, nil
+	}
+	ended, err := txn.Ended(t.tx, schema.ExecutionHeads, gone)
+	return ended, stored, err
+}

@@ -1,0 +1,136 @@
+package turn
+
+import (
+	"time"
+
+	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/machines"
+)
+
+// Item is one thing that a turn does. Exactly one field is set.
+type Item struct {
+	Admit       *Admission
+	Materialize *Materialization
+	Claim       *Claim
+	End         *End
+	Complete    *Completion
+}
+
+// Verdict is what became of an item.
+type Verdict struct {
+	Refusal *facts.Refusal
+	// Receipt is the one that an admitted key is bound to: the admission's own, or that of an earlier delivery, which
+	// this one is a Duplicate of. It is also set beside a refusal for other content.
+	Receipt   facts.ReceiptID
+	Duplicate bool
+	// Born are the executions that an admission or materialization brought, in the order of their components.
+	Born []Born
+	// Pending says that a Receipt was not materialized whole: there was no room, or something cannot be written yet.
+	Pending bool
+	// Attempt is the ordinal of a claim.
+	Attempt uint64
+}
+
+// Born is an execution that came into the world, and its command.
+type Born struct {
+	Execution  facts.ExecutionID
+	Projection facts.ProjectionID
+	Command    facts.CommandID
+	Ref        facts.ExecutionRefDigest
+	Attempt    uint64 // 1 if it was claimed at its birth, else 0
+	Component  uint64 // the ordinal of the component that brought it
+	Input      int    // its place among the component's inputs
+}
+
+// Admission asks that a verified delivery be accepted.
+type Admission struct {
+	inbound.Premise
+	Receipt      facts.ReceiptID // minted by the caller, the same in every rerun
+	Channel      facts.Channel
+	TransportKey facts.TransportKey
+	Admitted     facts.Digest // what a redelivery is compared by (R18)
+	Body         []byte
+	Identity     []byte
+	// Credential is the generation that verified it; it is absent on a channel without signatures.
+	Credential facts.CredentialGenerationID
+	Member     facts.DefinitionID
+	// Content is what the pack makes of it; nil leaves that to a Materialization.
+	Content *Content
+	Claim   *Holding // claims each execution at its birth; nil leaves them
+}
+
+// Materialization asks that the children of a pending Receipt be written. Components that have their row keep it.
+type Materialization struct {
+	inbound.Premise
+	Receipt facts.ReceiptID
+	Content Content
+	Claim   *Holding
+}
+
+// Content is what the frozen pack makes of a Receipt.
+type Content struct {
+	Profile    facts.Profile // of the epoch: every id is derived under it (R15)
+	Components []Component   // by ordinal, from 0, without a gap
+	// Open says that something follows from the body which cannot be written yet, so that the Receipt stays pending.
+	Open bool
+}
+
+// Component is one item of a body: the event that it is, or why it is none.
+type Component struct {
+	Reason facts.Code // why it is quarantined; zero if Event is set
+	Event  *Event
+}
+
+// Event is a normalized event with the inputs that follow from it.
+type Event struct {
+	facts.EventContent // its Payload digest is made here, of Payload
+	Key                facts.SourceEventKey
+	Payload            []byte
+	Inputs             []Input // one for each immediate route that takes it, by route
+}
+
+// Input is one application input, and what its command says of it.
+type Input struct {
+	Route          facts.RouteID
+	Version        facts.DefinitionVersion
+	PackGeneration facts.PackGenerationID
+	Command        facts.DefinitionID
+	CommandVersion facts.DefinitionVersion
+	Bytes          []byte
+	// Independent inputs need no lane: their Execution is born with them. The others wait, with a head.
+	Independent bool
+}
+
+// Holding is who claims, and for how long nobody else may.
+type Holding struct {
+	Holder facts.HolderID
+	Lease  time.Duration // whole microseconds; it delays another claim and permits nothing
+}
+
+// Claim asks for the next attempt of an execution.
+type Claim struct {
+	inbound.Premise
+	Holding
+	Execution facts.ExecutionID
+}
+
+// End says that an attempt brought no result. The execution is due again after the delay.
+type End struct {
+	Execution facts.ExecutionID
+	Attempt   uint64
+	Holder    facts.HolderID
+	Reason    facts.Code
+	Detail    []byte
+	Delay     time.Duration
+}
+
+// Completion brings the Runtime's receipt for an execution. Whoever has it may bring it.
+type Completion struct {
+	Execution facts.ExecutionID
+	Command   facts.CommandID
+	Ref       facts.ExecutionRefDigest
+	Outcome   machines.ApplicationResultState
+	Result    facts.Digest
+	Receipt   facts.Digest // of the Runtime's commit receipt
+}

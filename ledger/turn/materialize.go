@@ -1,0 +1,209 @@
+package turn
+
+import (
+	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/ledger/internal/txn"
+	"connectorcore/machines"
+	"connectorcore/schema"
+)
+
+// contentOf is the content that an item brings.
+type contentOf struct {
+	item    int
+	derived []derived
+	claim   *Holding
+	fence   facts.Fence
+	done    bool // it was written before: nothing is written again, and what it brought is told
+}
+
+func (c contentOf) rows() int {
+	sum := 1
+	for _, d := range c.derived {
+		sum += d.rows()
+	}
+	return sum
+}
+
+// events are the stored events of contents, by their ids.
+func (t *turn) events(all []contentOf) (map[facts.EventID]inbound.Event, error) {
+	var parents []inbound.Event
+	for _, c := range all {
+		for _, d := range c.derived {
+			if d.event != nil {
+				parents = append(parents, *d.event)
+			}
+		}
+	}
+	stored := map[facts.EventID]inbound.Event{}
+	if len(parents) == 0 {
+		return stored, nil
+	}
+	there, err := txn.Children(t.tx, schema.Events, parents, 1)
+	for _, event := range there {
+		stored[event.ID] = event
+	}
+	return stored, err
+}
+
+// bring writes the components of a content that have no row yet, in their order and as far as there is room, with
+// everything that follows from each. It gives how many of the components have their row then.
+//
+// An event that is there was written with everything that follows from it, by the same transaction: so a component that
+// brings it again brings nothing else (R02, R16).
+func (t *turn) bring(c contentOf, events map[facts.EventID]inbound.Event, before map[uint64]inbound.Component) int {
+	for i, d := range c.derived {
+		if _, there := before[uint64(i)]; !c.done && !there {
+			if d.rows() > t.room {
+				return i
+			}
+			t.room -= d.rows()
+		}
+		component := d.component
+		if d.event != nil {
+			stored, known := events[d.event.ID]
+			switch {
+			case !known:
+				events[d.event.ID] = *d.event
+				t.follow(c, d)
+			case stored.Receipt == d.event.Receipt && stored.Ordinal == d.event.Ordinal:
+				if c.done || t.tx.Settling() { // written before, perhaps by a commit of this very turn
+					t.tell(c, d)
+				}
+			case stored.Content != d.component.Content:
+				component.Verdict, component.Reason = inbound.ComponentQuarantined, facts.ContentDiffers
+			}
+		}
+		if _, there := before[uint64(i)]; !c.done && !there {
+			t.rows.components = append(t.rows.components, component)
+		}
+	}
+	return len(c.derived)
+}
+
+// follow writes a new event and what follows from it.
+func (t *turn) follow(c contentOf, d derived) {
+	t.rows.events = append(t.rows.events, *d.event)
+	for _, projection := range d.projections {
+		if projection.Birth == inbound.BornWhole {
+			t.rows.minted = append(t.rows.minted, projection)
+		} else {
+			t.rows.waiting = append(t.rows.waiting, projection)
+		}
+	}
+	t.rows.executions = append(t.rows.executions, d.executions...)
+	for _, execution := range d.executions {
+		head := inbound.ExecutionHead{Account: t.account, Execution: execution.ID, Projection: execution.Projection, Due: t.held.Now}
+		if c.claim != nil {
+			head.Attempt, head.Holder, head.Due = 1, c.claim.Holder, t.held.Now.Add(c.claim.Lease)
+			t.rows.attempts = append(t.rows.attempts, inbound.ExecutionAttempt{Execution: execution.ID, Ordinal: 1, Account: t.account,
+				Holder: c.claim.Holder, GateFence: c.fence})
+		}
+		t.rows.heads[execution.ID] = head
+	}
+	t.tell(c, d)
+}
+
+// tell lists the executions of a component in the item's verdict.
+func (t *turn) tell(c contentOf, d derived) {
+	for _, one := range d.born {
+		if c.claim != nil {
+			one.Attempt = 1
+		}
+		t.verdicts[c.item].Born = append(t.verdicts[c.item].Born, one)
+	}
+}
+
+// materializedBody is what the ledger keeps of a materialization.
+type materializedBody struct{ Components uint64 }
+
+// Proof is that every component has its row.
+func (materializedBody) Proof() machines.Proof { return machines.ReceiptMaterialize.Proof() }
+
+// Version is 1.
+func (materializedBody) Version() uint16 { return 1 }
+
+// materialize writes what is missing below pending Receipts. One that was materialized whole has no head, and nothing is
+// derived from it again.
+func (t *turn) materialize() error {
+	if t.receipts == nil {
+		return nil
+	}
+	var bringing []contentOf
+	var parents []inbound.Component
+	seen := map[facts.ReceiptID]bool{}
+	for i, item := range t.items {
+		if item.Materialize == nil {
+			continue
+		}
+		ask := item.Materialize
+		t.verdicts[i].Receipt = ask.Receipt
+		_, pending := t.receipts.Find(t.receiptKey(ask.Receipt))
+		switch {
+		case t.refuses(i, t.serves(ask.Premise)):
+		case !pending:
+			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectEnded, facts.OfReceipt(t.receiptKey(ask.Receipt)), "it has no head: all its children stand, or it never was")
+		case seen[ask.Receipt]:
+			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, facts.OfReceipt(t.receiptKey(ask.Receipt)), "another item of this turn materializes it")
+		default:
+			seen[ask.Receipt] = true
+			bringing = append(bringing, contentOf{item: i, derived: t.derived[i], claim: ask.Claim, fence: ask.Fence})
+			parents = append(parents, inbound.Component{Receipt: ask.Receipt})
+		}
+	}
+	if len(bringing) == 0 {
+		return nil
+	}
+	there, err := txn.Children(t.tx, schema.Components, parents, 1)
+	if err != nil {
+		return err
+	}
+	before := map[facts.ReceiptID]map[uint64]inbound.Component{}
+	for _, component := range there {
+		if before[component.Receipt] == nil {
+			before[component.Receipt] = map[uint64]inbound.Component{}
+		}
+		before[component.Receipt][component.Ordinal] = component
+	}
+	events, err := t.events(bringing)
+	if err != nil {
+		return err
+	}
+	for _, c := range bringing {
+		if err := t.complement(c, events, before[t.items[c.item].Materialize.Receipt]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complement brings what is missing of one Receipt, and ends it when nothing is.
+func (t *turn) complement(c contentOf, events map[facts.EventID]inbound.Event, before map[uint64]inbound.Component) error {
+	ask := t.items[c.item].Materialize
+	key := t.receiptKey(ask.Receipt)
+	for ordinal, stood := range before {
+		if ordinal >= uint64(len(c.derived)) || !sameComponent(stood, c.derived[ordinal].component) {
+			t.verdicts[c.item].Refusal = facts.Refuse(facts.ContentDiffers, facts.OfReceipt(key), "component %d stands with other content than what is derived from the body now", ordinal)
+			return nil
+		}
+	}
+	written := t.bring(c, events, before)
+	if written < len(c.derived) || ask.Content.Open {
+		t.verdicts[c.item].Pending = true
+		return nil
+	}
+	evidence, err := facts.Prove(materializedBody{uint64(len(c.derived))})
+	if err != nil {
+		return err
+	}
+	t.rows.receiptDone = append(t.rows.receiptDone, receiptStep{Key: key, Edge: machines.ReceiptMaterialize, Evidence: evidence})
+	return nil
+}
+
+// sameComponent tells whether a component that stands is the one that is derived again. One that was quarantined for a
+// conflict keeps its verdict: it was decided when it was written.
+func sameComponent(stood, derives inbound.Component) bool {
+	conflict := stood.Reason == facts.ContentDiffers && derives.Verdict == inbound.ComponentEvent
+	return stood.Event == derives.Event && stood.Content == derives.Content &&
+		(conflict || stood.Verdict == derives.Verdict && stood.Reason == derives.Reason)
+}

@@ -1,0 +1,260 @@
+package turn
+
+import (
+	"context"
+	"time"
+
+	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/ledger/internal/txn"
+	"connectorcore/machines"
+	"connectorcore/schema"
+
+	"github.com/cockroachdb/errors"
+)
+
+var kindTurn = txn.NewKind("account turn")
+
+const (
+	// MaxItems bounds the items of one turn, and MaxRows the rows that follow from them (R12). What is beyond MaxRows
+	// stays pending.
+	MaxItems = txn.MaxItems
+	MaxRows  = 5000
+
+	// handOver is how long a head is left to the process that made it, before a sweep of any process looks at it.
+	handOver = 5 * time.Second
+)
+
+type (
+	receiptGuards   = txn.Guards[facts.ReceiptKey, inbound.ReceiptHead, machines.ReceiptState, machines.ReceiptEdge]
+	receiptStep     = txn.Step[facts.ReceiptKey, inbound.ReceiptHead, machines.ReceiptEdge]
+	executionGuards = txn.Guards[facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]
+	executionStep   = txn.Step[facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionEdge]
+)
+
+// turn is one attempt at a turn's transaction.
+type turn struct {
+	tx       *txn.Tx
+	account  facts.AccountID
+	items    []Item
+	derived  [][]derived // by item
+	verdicts []Verdict
+	held     *txn.Account
+
+	receipts   *receiptGuards
+	executions *executionGuards
+	rows       rows
+	room       int // how many more rows there may be
+}
+
+// rows are what a turn writes.
+type rows struct {
+	keys         []inbound.AdmissionKey
+	redeliveries []inbound.Redelivery
+	whole, open  []inbound.Receipt
+	components   []inbound.Component
+	events       []inbound.Event
+	minted       []inbound.Projection
+	waiting      []inbound.Projection
+	executions   []inbound.Execution
+	heads        map[facts.ExecutionID]inbound.ExecutionHead // as they are born
+	attempts     []inbound.ExecutionAttempt
+	ends         []inbound.AttemptEnd
+	carried      []inbound.ExecutionHead
+	receiptDone  []receiptStep
+	executed     []executionStep
+}
+
+// Take takes one turn of an account.
+//
+// Locks:   gate, and where it serves share and epoch; receipt heads; execution heads.
+// Refuses: SubjectMissing (the account has no gate, for the whole call); per item: NotServing, ShareMissing,
+// EpochMismatch, EpochNotActive, StaleFence, Revoked, ContentDiffers, SubjectMissing, SubjectEnded, WrongState,
+// StaleHolder, LeaseHeld.
+// Unknown: take the same turn again; what was done before is found by its minted and derived ids.
+//
+// INVARIANT: whoever writes a Receipt, an Event, a Projection or an Execution of an account holds its gate. So what is
+// missing under the gate stays missing until this turn commits.
+func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item) ([]Verdict, error) {
+	derived, err := prepare(account, items)
+	if err != nil {
+		return nil, err
+	}
+	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
+		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows}
+		t.rows.heads = map[facts.ExecutionID]inbound.ExecutionHead{}
+		return t.take()
+	})
+}
+
+// prepare derives what does not depend on the database, once for every rerun.
+func prepare(account facts.AccountID, items []Item) ([][]derived, error) {
+	all := make([][]derived, len(items))
+	for i, item := range items {
+		set := 0
+		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil} {
+			if is {
+				set++
+			}
+		}
+		var err error
+		switch {
+		case set != 1:
+			return nil, errors.AssertionFailedf("item %d of a turn is %d things", i, set)
+		case item.Admit != nil && item.Admit.Content != nil:
+			all[i], err = item.Admit.Content.derive(account, item.Admit.Epoch, item.Admit.Receipt)
+		case item.Materialize != nil:
+			all[i], err = item.Materialize.Content.derive(account, item.Materialize.Epoch, item.Materialize.Receipt)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (t *turn) take() ([]Verdict, error) {
+	var err error
+	if t.held, err = txn.LockAccount(t.tx, t.account); err != nil {
+		return nil, err
+	}
+	if err := t.lockHeads(); err != nil {
+		return nil, err
+	}
+	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete} {
+		if err := decide(); err != nil {
+			return nil, err
+		}
+	}
+	writes, err := t.writes()
+	if err != nil || len(writes) == 0 {
+		return t.verdicts, err
+	}
+	// Every check is above this line; below it the transaction commits whole or not at all.
+	return t.verdicts, t.tx.Apply(writes...)
+}
+
+// lockHeads locks the heads that the items name, one statement a kind.
+func (t *turn) lockHeads() (err error) {
+	var receipts []facts.ReceiptKey
+	var executions []facts.ExecutionKey
+	for _, item := range t.items {
+		switch {
+		case item.Materialize != nil:
+			receipts = append(receipts, t.receiptKey(item.Materialize.Receipt))
+		case item.Claim != nil:
+			executions = append(executions, t.executionKey(item.Claim.Execution))
+		case item.End != nil:
+			executions = append(executions, t.executionKey(item.End.Execution))
+		case item.Complete != nil:
+			executions = append(executions, t.executionKey(item.Complete.Execution))
+		}
+	}
+	if len(receipts) > 0 {
+		if t.receipts, err = txn.Lock(t.tx, schema.ReceiptHeads, receipts); err != nil {
+			return err
+		}
+	}
+	if len(executions) > 0 {
+		t.executions, err = txn.Lock(t.tx, schema.ExecutionHeads, executions)
+	}
+	return err
+}
+
+func (t *turn) receiptKey(id facts.ReceiptID) facts.ReceiptKey {
+	return facts.ReceiptKey{Account: t.account, Subject: id}
+}
+
+func (t *turn) executionKey(id facts.ExecutionID) facts.ExecutionKey {
+	return facts.ExecutionKey{Account: t.account, Subject: id}
+}
+
+// serves refuses an item that needs the account to serve, under what it was prepared under (R10, R11).
+func (t *turn) serves(premise inbound.Premise) *facts.Refusal {
+	if t.held.Serving == nil {
+		return t.held.Refusal
+	}
+	return t.held.Serving.Premise(premise.Fence, premise.Epoch)
+}
+
+// second refuses an item in a mode of the first protocol, in which nothing here is legal. What was accepted before is
+// answered, ended and completed in every mode of the second one.
+func (t *turn) second() *facts.Refusal {
+	switch t.held.State {
+	case machines.AccountServingGateV2Serving, machines.AccountServingGateHaltingV2, machines.AccountServingGateV2Halted:
+		return nil
+	}
+	return t.held.Refusal
+}
+
+// writes loads what is written; whatever may be there already was read before.
+func (t *turn) writes() ([]txn.Write, error) {
+	w := writer{tx: t.tx}
+	r := &t.rows
+	fresh(&w, schema.AdmissionKeys, r.keys)
+	loaded(&w, schema.Redeliveries, r.redeliveries)
+	fresh(&w, schema.Receipts, r.whole)
+	due := t.held.Now.Add(handOver)
+	born(&w, schema.Receipts, r.open, schema.ReceiptHeads, func(f inbound.Receipt) inbound.ReceiptHead {
+		return inbound.ReceiptHead{Account: f.Account, Receipt: f.ID, Due: due}
+	})
+	fresh(&w, schema.Components, r.components)
+	fresh(&w, schema.Events, r.events)
+	fresh(&w, schema.Projections, r.minted)
+	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead {
+		return inbound.ProjectionHead{Account: f.Account, Projection: f.ID, Due: t.held.Now}
+	})
+	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] })
+	fresh(&w, schema.ExecutionAttempts, r.attempts)
+	loaded(&w, schema.AttemptEnds, r.ends)
+	if len(r.carried) > 0 {
+		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))
+	}
+	if len(r.receiptDone) > 0 {
+		w.writes = append(w.writes, txn.Move(t.receipts, r.receiptDone))
+	}
+	if len(r.executed) > 0 {
+		w.writes = append(w.writes, txn.Move(t.executions, r.executed))
+	}
+	return w.writes, w.err
+}
+
+// writer collects writes until one fails.
+type writer struct {
+	tx     *txn.Tx
+	writes []txn.Write
+	err    error
+}
+
+func fresh[R any](w *writer, rows schema.Rows[R], brings []R) {
+	if w.err != nil || len(brings) == 0 {
+		return
+	}
+	one, err := txn.Fresh(w.tx, rows, brings)
+	w.err = err
+	if err == nil {
+		w.writes = append(w.writes, txn.Append(one))
+	}
+}
+
+func loaded[R any](w *writer, rows schema.Rows[R], brings []R) {
+	if w.err != nil || len(brings) == 0 {
+		return
+	}
+	one, err := txn.Load(w.tx, rows, brings)
+	w.err = err
+	if err == nil {
+		w.writes = append(w.writes, txn.Append(one))
+	}
+}
+
+func born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](w *writer, rows schema.Rows[R], brings []R, guards schema.GuardRows[K, G, S, E], guard func(R) G) {
+	if w.err != nil || len(brings) == 0 {
+		return
+	}
+	one, err := txn.Fresh(w.tx, rows, brings)
+	w.err = err
+	if err == nil {
+		w.writes = append(w.writes, txn.Born(one, guards, guard))
+	}
+}
