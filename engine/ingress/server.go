@@ -7,11 +7,11 @@ import (
 )
 
 // The times of a server that faces strangers. They bound what one connection can hold, and permit nothing. The answer's
-// bound covers the body, the waiting of an admission and the writing.
+// bound covers the opening, the body, the waiting of an admission and the writing.
 const (
 	headerReadMax = 10 * time.Second
 	bodyReadMax   = 30 * time.Second
-	answerMax     = bodyReadMax + admitWait + 10*time.Second
+	answerMax     = openWait + bodyReadMax + admitWait + 10*time.Second
 	idleMax       = 2 * time.Minute
 	headerBytes   = 32 << 10
 )

@@ -48,24 +48,26 @@ func (v *visit) answer() answer {
 	if !v.addressed() {
 		return failed(facts.Refuse(facts.SubjectMissing, facts.OfInput("path"), ""))
 	}
-	opening, err := v.open(v.r.Context())
-	for range prepareMax {
+	ctx := v.r.Context()
+	opening, err := v.open(ctx)
+	for nth := range prepareMax {
 		if err != nil {
 			return failed(err)
 		}
 		if a, done := v.receive(opening); done {
 			return a
 		}
-		// From here on it makes no difference whether the sender still listens: what it sent is admitted.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), admitWait)
-		a, stale := v.admit(ctx, opening)
-		if stale {
-			opening, err = v.open(ctx)
+		if nth == 0 {
+			// From here on it makes no difference whether the sender still listens: what it sent is admitted.
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), admitWait)
+			defer cancel()
 		}
-		cancel()
+		a, stale := v.admit(ctx, opening)
 		if !stale {
 			return a
 		}
+		opening, err = v.open(ctx)
 	}
 	return failed(facts.Refuse(facts.StaleFence, facts.OfAccount(v.account), ""))
 }
