@@ -91,6 +91,8 @@ type Hosted[T any] struct {
 	// Turn gives the account's place in this process's queue (R13), from after the application's code until the commit.
 	// Without one there is no queue.
 	Turn Turn
+	// Once gives up where a rerun of the code could help, after everything was rolled back. A doubt is settled all the same.
+	Once bool
 }
 
 // Turn calls take once, when its turn has come, and returns after it; or it fails without calling it.

@@ -58,7 +58,7 @@ func (r *run[T]) all(ctx context.Context) (T, error) {
 		switch {
 		case end.outcome == Done:
 			return r.finish(end)
-		case end.rerun == "":
+		case end.rerun == "", r.hosted != nil && r.hosted.Once && !r.settling && end.outcome == Failed:
 			return r.finish(end)
 		}
 		r.db.rerun(end.rerun)
