@@ -27,7 +27,7 @@ var below = map[string][]string{
 var packages = []string{
 	"machines", "facts", "facts/digest", "facts/spelling", "facts/serving", "facts/inbound", "facts/outbound", "schema", "readers", "readers/owners", "readers/owners/conformance",
 	"ledger", "ledger/epoch", "ledger/cutover", "ledger/turn", "ledger/internal/txn",
-	"engine", "engine/pack", "engine/pack/form", "engine/pack/expr", "engine/ingress", "engine/materialize", "engine/execute", "engine/dispatch",
+	"engine", "engine/pack", "engine/pack/form", "engine/pack/expr", "engine/ingress", "engine/materialize", "engine/execute", "engine/execute/conformance", "engine/dispatch",
 	"engine/egress", "engine/reconcile", "engine/serve", "engine/platform", "engine/embedded",
 	"cmd/connector", "cmd/tidb",
 	"proptest", "proptest/model", "proptest/world", "proptest/crash", "proptest/audit", "proptest/house",
