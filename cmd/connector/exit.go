@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"connectorcore/engine/platform"
 	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
@@ -42,6 +43,9 @@ var exits = map[facts.Code]int{
 	facts.ContentDiffers:       exitConflict,
 	facts.WrongState:           exitConflict,
 	facts.PublicationBarred:    exitConflict,
+	facts.GenerationReferenced: exitConflict,
+	facts.StaleCredentialFence: exitConflict,
+	facts.SubjectMissing:       exitNotFound,
 }
 
 // usageError is a command line that cannot be understood.
@@ -59,12 +63,17 @@ func (p *program) end(err error) int {
 		return exitDone
 	}
 	var several complaints
+	var invalid *platform.Invalid
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal: nothing else cancels a command
 		p.say("interrupted; run it again to go on (%v)", err)
 	case errors.As(err, &several):
 		for _, line := range several {
 			_, _ = fmt.Fprintln(p.err, oneLine(line)) // as in say
+		}
+	case errors.As(err, &invalid):
+		for _, fault := range invalid.Faults {
+			p.say("%s: %s", facts.ConfigurationInvalid, fault)
 		}
 	default:
 		p.say("%v", err)

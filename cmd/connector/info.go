@@ -22,19 +22,29 @@ type build struct {
 	SchemaStep uint64 `json:"schema_step"` // the step that a database must be at
 }
 
+func thisBuild() (build, error) {
+	steps, err := schema.Steps()
+	if err != nil {
+		return build{}, err
+	}
+	this := build{Version: "unknown", Go: runtime.Version(), TiDB: embedded.Release, SchemaStep: uint64(len(steps))}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		this.Version = info.Main.Version
+	}
+	return this, nil
+}
+
+func buildText(b build) string {
+	return fmt.Sprintf("connector %s (%s), TiDB %s, schema step %d", b.Version, b.Go, b.TiDB, b.SchemaStep)
+}
+
 func (p *program) version() *cobra.Command {
-	return leaf("version", "Print what this binary is", "connector version --output json", func(*cobra.Command) error {
-		steps, err := schema.Steps()
+	return leaf("version", "Print what this binary is; --version is short for it", "connector version --output json", func(*cobra.Command) error {
+		this, err := thisBuild()
 		if err != nil {
 			return err
 		}
-		this := build{Version: "unknown", Go: runtime.Version(), TiDB: embedded.Release, SchemaStep: uint64(len(steps))}
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			this.Version = info.Main.Version
-		}
-		return emitOne(p, this, func(b build) string {
-			return fmt.Sprintf("connector %s (%s), TiDB %s, schema step %d", b.Version, b.Go, b.TiDB, b.SchemaStep)
-		})
+		return emitOne(p, this, buildText)
 	})
 }
 

@@ -76,9 +76,14 @@ func (p *program) root() *cobra.Command {
 		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify()),
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
 		p.packs(),
+		p.catalog(), p.tenant(), p.credential(),
 		group("deployment", "Say once what this installation is", p.deploymentFound()),
 	)
 	root.Long = longHelp
+	if this, err := thisBuild(); err == nil {
+		root.Version = buildText(this)
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	for code, says := range exitSays {
 		root.Long += fmt.Sprintf("\n  %d  %s", code, says)
 	}

@@ -124,11 +124,7 @@ func (p *program) packTest() *cobra.Command {
 					return err
 				}
 			}
-			var wrong complaints
-			for _, difference := range row.Differences {
-				wrong = append(wrong, path.Join(filepath.ToSlash(folders[0]), difference))
-			}
-			wrong = append(wrong, row.Refutations...)
+			wrong := failings(folders[0], row.Differences, row.Refutations)
 			if p.output != "text" || wrong == nil {
 				if err := emitOne(p, row, testedText); err != nil {
 					return err
@@ -144,6 +140,14 @@ func (p *program) packTest() *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&rewrite, "rewrite", false, "write the golden files that differ again; read them before they are kept")
 	return cmd
+}
+
+// failings names what is wrong with a pack's samples, each golden file by a path that leads to it from here.
+func failings(folder string, differences, refutations []string) (wrong complaints) {
+	for _, difference := range differences {
+		wrong = append(wrong, path.Join(filepath.ToSlash(folder), difference))
+	}
+	return append(wrong, refutations...)
 }
 
 func testedText(t tested) string {
@@ -255,6 +259,22 @@ func (p *program) packDigest() *cobra.Command {
 		})
 }
 
+// proved refuses a pack whose samples do not give what their golden files say, or refute a proof of order. A pack
+// without samples proves nothing, and is not asked to.
+func proved(folder string) error {
+	if entries, err := os.ReadDir(filepath.Join(folder, "samples")); err != nil || len(entries) == 0 {
+		return nil
+	}
+	report, err := pack.Test(os.DirFS(folder))
+	if err != nil {
+		return placed(folder, err)
+	}
+	if !report.Failed() {
+		return nil
+	}
+	return append(failings(folder, report.Differences, report.Refutations), "nothing is installed: a pack is installed when its samples give what their golden files say; see 'connector pack test'")
+}
+
 // installed says what an installation has done.
 type installed struct {
 	digested
@@ -273,6 +293,9 @@ func (p *program) packInstall() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := proved(folders[0]); err != nil {
+				return err
+			}
 			store, err := serve.OpenStore(cmd.Context(), config.Store, log)
 			if err != nil {
 				return err
@@ -283,7 +306,11 @@ func (p *program) packInstall() *cobra.Command {
 				return err
 			}
 			if done.Written {
-				p.say("pack %s is installed; what is new in it takes effect with a successor epoch, and nothing that serves now has changed", made.Head().Name)
+				at, err := store.Owners(cmd.Context())
+				if err != nil {
+					return err
+				}
+				p.published(cmd.Context(), at, fmt.Sprintf("pack %s is installed", made.Head().Name), fmt.Sprintf("'connector catalog authorise %s'", made.Head().Name))
 			} else {
 				p.say("pack %s was installed before as this generation; nothing has changed", made.Head().Name)
 			}

@@ -43,6 +43,14 @@ func (s *shell) shop(name string) (folder string) {
 	return folder
 }
 
+// proven is a shop whose golden files say what its samples give, so that it can be installed.
+func (s *shell) proven(name string) (folder string) {
+	s.t.Helper()
+	folder = s.shop(name)
+	s.done("pack", "test", name, "--rewrite")
+	return folder
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -191,7 +199,7 @@ func TestTheDifferenceOfTwoPacksIsItsFrozenBytes(t *testing.T) {
 
 func TestWhatIsNoFolderIsWrongUsage(t *testing.T) {
 	sh := storeless(t)
-	folder := sh.shop("shop")
+	folder := sh.proven("shop")
 	sh.secrets = append(sh.secrets, "typed-secret")
 	sh.refused(exitUsage, []string{"pack", "validate"}, "takes 1 arguments, DIR, and was given 0")
 	sh.refused(exitUsage, []string{"pack", "diff", "shop"}, "takes 2 arguments, OLD and NEW, and was given 1")
@@ -237,7 +245,7 @@ func wrote(t *testing.T, store *world.Store, do func()) bool {
 func TestADeploymentIsFoundedOnce(t *testing.T) {
 	store := world.Fresh(t)
 	sh := newShell(t).dsn(configOf(store.Login, store.Name))
-	sh.shop("shop")
+	sh.proven("shop")
 	if wrote(t, store, func() {
 		sh.refused(exitUsage, []string{"pack", "install", "shop"}, "was not founded yet: run 'connector deployment found'")
 	}) {
@@ -269,7 +277,7 @@ func TestADeploymentIsFoundedOnce(t *testing.T) {
 func TestAPackIsInstalledOnceAsOneGenerationOfItsBytes(t *testing.T) {
 	store := world.Fresh(t)
 	sh := newShell(t).dsn(configOf(store.Login, store.Name))
-	folder := sh.shop("shop")
+	folder := sh.proven("shop")
 	install := []string{"pack", "install", "shop", "--output", "json"}
 	sh.done(found...)
 	digest := decode[digested](t, sh.done("pack", "digest", "shop", "--output", "json").out)
@@ -277,14 +285,14 @@ func TestAPackIsInstalledOnceAsOneGenerationOfItsBytes(t *testing.T) {
 	if got := decode[installed](t, first.out); !got.Written || got.Generation != digest.Generation || got.Deployment == "" || !slices.Equal(got.Definitions, digest.Definitions) {
 		t.Errorf("got %+v", got)
 	}
-	if !strings.Contains(first.err, "with a successor epoch, and nothing that serves now has changed") {
+	if !strings.Contains(first.err, "no epoch is active. Next: 'connector catalog authorise shop'") {
 		t.Errorf("said %s", first.err)
 	}
 	var standing int
 	if err := store.Admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM owner_generation WHERE owner <> 'catalog'").Scan(&standing); err != nil || standing != len(digest.Definitions) {
 		t.Errorf("%d definitions stand at their owners, want %d; %v", standing, len(digest.Definitions), err)
 	}
-	sh.shop("elsewhere")
+	sh.proven("elsewhere")
 	if wrote(t, store, func() {
 		for _, place := range []string{"shop", "elsewhere"} {
 			again := sh.done("pack", "install", place, "--output", "json")
@@ -293,6 +301,7 @@ func TestAPackIsInstalledOnceAsOneGenerationOfItsBytes(t *testing.T) {
 			}
 		}
 		edit(t, filepath.Join(folder, "order.mapping.yaml"), `'"nobody"'`, `'"somebody"'`)
+		sh.done("pack", "test", "shop", "--rewrite")
 		sh.refused(exitConflict, install, "content_differs", "pack shop, field_mapping order 1", digest.Generation, "give what changed another version")
 	}) {
 		t.Error("the same pack, or other bytes under one version, wrote")
@@ -309,7 +318,7 @@ func TestAPackIsInstalledOnceAsOneGenerationOfItsBytes(t *testing.T) {
 func TestTwoProcessesMayInstallAtOnce(t *testing.T) {
 	store := world.Fresh(t)
 	sh := newShell(t).dsn(configOf(store.Login, store.Name))
-	sh.shop("shop")
+	sh.proven("shop")
 	sh.done(found...)
 	var together sync.WaitGroup
 	answers := make([]answer, 4)
@@ -382,4 +391,37 @@ func TestABadPackIsOneSentenceWithItsPlaceAndWritesNothing(t *testing.T) {
 			t.Errorf("%s: something was written", name)
 		}
 	}
+}
+
+func TestAPackWhoseSamplesFailIsNotInstalled(t *testing.T) {
+	store := world.Fresh(t)
+	sh := newShell(t).dsn(configOf(store.Login, store.Name))
+	sh.done(found...)
+	folder := sh.proven("shop")
+	golden := filepath.Join(folder, "samples/paid.golden.yaml")
+	kept := readText(t, golden)
+	const nothing = "nothing is installed: a pack is installed when its samples give what their golden files say"
+	if wrote(t, store, func() {
+		write(t, golden, kept+"more: 1\n")
+		sh.faulty([]string{"pack", "install", "shop"}, "shop/samples/paid.golden.yaml:", nothing)
+		write(t, golden, kept)
+		route := filepath.Join(folder, "orders.route.yaml")
+		text := readText(t, route)
+		from, to := strings.Index(text, "ordering:"), strings.Index(text, "mapping:")
+		write(t, route, text[:from]+"ordering: {contract: order_independent, proof: append_only}\n"+text[to:]+"\n")
+		write(t, filepath.Join(folder, "samples/sent.request.yaml"), strings.NewReplacer("d-1", "d-2", "paid", "sent").Replace(sampleOf))
+		body := readText(t, filepath.Join(folder, "samples/paid.json"))
+		write(t, filepath.Join(folder, "samples/sent.json"), strings.NewReplacer(`"version": 1`, `"version": 2`, "paid", "sent").Replace(body))
+		sh.run("pack", "test", "shop", "--rewrite")
+		sh.faulty([]string{"pack", "install", "shop"}, "route orders claims append_only: ", nothing)
+		write(t, route, text+"\n")
+	}) {
+		t.Error("something was written")
+	}
+	sh.done("pack", "test", "shop", "--rewrite")
+	sh.done("pack", "install", "shop")
+	if err := os.RemoveAll(filepath.Join(folder, "samples")); err != nil {
+		t.Fatal(err)
+	}
+	sh.done("pack", "install", "shop") // one without samples proves nothing, and is the same generation
 }

@@ -1,24 +1,28 @@
 package platform
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"connectorcore/facts"
 	"connectorcore/schema"
 
+	"github.com/cockroachdb/errors"
 	"github.com/spf13/pflag"
 )
 
 // Config is a whole and valid configuration.
 type Config struct {
-	Store Store
-	Log   Log
+	Store   Store
+	Secrets SecretPlaces
+	Log     Log
 	// Values are all keys in order, each with its value as it may be shown and with where it came from.
 	Values []Value
 }
@@ -29,6 +33,14 @@ type Store struct {
 	MigrationDSN schema.DSN // the login that may change the schema; equal to DSN if none was given
 	Dir          string     // the data directory of the embedded store, absolute; may be empty beside a DSN
 	Witness      string     // the file of OpenWitness, absolute, outside Dir; may be empty beside a DSN
+}
+
+// SecretPlaces say where secrets are. Each may be empty.
+type SecretPlaces struct {
+	Dir, IdentityFile string // of the backend file; absolute
+	VaultAddress      string
+	VaultTokenFile    string // absolute
+	VaultNamespace    string
 }
 
 // Log says what is logged.
@@ -56,8 +68,7 @@ type Value struct {
 // Load reads the configuration: a flag comes before the environment, the environment before the file, the file before
 // the default. The environment is os.Environ's form. The flags are those of AddFlags, parsed.
 //
-// Anything unknown or invalid is refused, all of it in one facts.Refusal of ConfigurationInvalid, each with where it
-// stands. No secret is in it.
+// Anything unknown or invalid is refused, all of it in one Invalid, each with where it stands. No secret is in it.
 //
 // Of a secret and its file, only the source of the highest precedence that names either of them counts; a source that
 // names both is refused.
@@ -89,6 +100,10 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 		}
 		config.Store.Dir = dir
 	}
+	var err error
+	if config.Secrets, err = secretPlaces(texts); err != nil {
+		return nil, err
+	}
 	witness, err := witnessAt(texts["store.witness"], config.Store)
 	if err != nil {
 		return nil, err
@@ -99,6 +114,22 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("log.level"), "%v", err)
 	}
 	return config, nil
+}
+
+// secretPlaces are the places as they are named, from the working directory on.
+func secretPlaces(texts map[string]string) (SecretPlaces, error) {
+	p := SecretPlaces{VaultAddress: texts["secrets.vault_address"], VaultNamespace: texts["secrets.vault_namespace"]}
+	for key, path := range map[string]*string{"secrets.dir": &p.Dir, "secrets.identity_file": &p.IdentityFile, "secrets.vault_token_file": &p.VaultTokenFile} {
+		if texts[key] == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(texts[key])
+		if err != nil {
+			return p, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput(key), "%v", err)
+		}
+		*path = absolute
+	}
+	return p, nil
 }
 
 // witnessAt is the absolute path of the witness. Where there is neither a configuration file nor a home, there is none.
@@ -144,7 +175,18 @@ func (l *loading) refusal() error {
 	if len(l.problems) == 0 {
 		return nil
 	}
-	return facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("configuration"), "%s", strings.Join(l.problems, "; "))
+	return &Invalid{l.problems}
+}
+
+// Invalid is a configuration that is refused, with each fault and its place. It is a ConfigurationInvalid.
+type Invalid struct{ Faults []string }
+
+// Error is all faults on one line.
+func (i *Invalid) Error() string { return i.Unwrap().Error() }
+
+// Unwrap is the refusal.
+func (i *Invalid) Unwrap() error {
+	return facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("configuration"), "%s", strings.Join(i.Faults, "; "))
 }
 
 // put adds a value to a layer, unless it is empty or the key has one there by another spelling.
@@ -222,26 +264,49 @@ func (l *loading) readSecret(k Key, file, direct given, both bool) given {
 		return direct
 	}
 	origin := file.origin + ", from " + file.text
-	text, err := readBounded(file.text)
+	text, err := ReadPrivate(file.text)
 	if err != nil {
 		l.problem(file.origin, "%s_file: %v", k.Name, err)
 		return given{origin: origin}
 	}
-	text = strings.TrimRight(text, "\r\n")
-	if text == "" {
-		l.problem(file.origin, "%s_file: %s is empty", k.Name, file.text)
-	}
-	return given{text, origin}
+	return given{string(text), origin}
 }
 
-func readBounded(path string) (string, error) {
+// ReadPrivate reads a file with one secret, less one line end: at most 64 KiB, and not empty. It refuses a file that
+// everybody on the host may read or write; a group may, because that is how a container is given a secret. Windows keeps
+// that elsewhere, and is not asked.
+func ReadPrivate(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, secretMax))
-	return string(text), err
+	about, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case about.IsDir():
+		return nil, errors.Newf("%s is a folder", path)
+	case runtime.GOOS != "windows" && about.Mode().Perm()&0o006 != 0:
+		return nil, errors.Newf("everybody on this host may read or write %s: take that away with chmod o-rw", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, secretMax+1))
+	if err != nil {
+		return nil, err
+	}
+	text = withoutLineEnd(text)
+	switch {
+	case len(text) == 0:
+		return nil, errors.Newf("%s is empty", path)
+	case len(text) > secretMax:
+		return nil, errors.Newf("%s is longer than %d bytes", path, secretMax)
+	}
+	return text, nil
+}
+
+// withoutLineEnd takes one line end away, which an editor or a shell put there.
+func withoutLineEnd(text []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
 }
 
 // fileName is the configuration file, or empty.

@@ -66,6 +66,26 @@ var keys = []Key{
 		Says: "the file that remembers, outside the database, how far each account has come; it is never brought back together with the database",
 	},
 	{
+		Name: "secrets.dir", Default: "none", check: checkDir,
+		Says: "the folder of the secret backend file, which holds one age-encrypted file for each version",
+	},
+	{
+		Name: "secrets.identity_file", Default: "none", check: checkSomething,
+		Says: "the age identity that decrypts the files of secrets.dir; only its owner may read it",
+	},
+	{
+		Name: "secrets.vault_address", Default: "none", check: checkSomething,
+		Says: "the server of the secret backend vault, a KV engine of version 2, as https://host:port",
+	},
+	{
+		Name: "secrets.vault_token_file", Default: "none", check: checkSomething,
+		Says: "a file that holds the token with which that server is asked",
+	},
+	{
+		Name: "secrets.vault_namespace", Default: "none", check: checkSomething,
+		Says: "the namespace in which that server is asked",
+	},
+	{
 		Name: "log.level", Default: "info", check: oneOf("debug", "info", "warn", "error"), standard: always("info"),
 		Says: "the least important line that is logged: debug, info, warn or error",
 	},

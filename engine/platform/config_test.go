@@ -88,7 +88,8 @@ func TestEveryKeyIsReadFromEachOfItsSpellings(t *testing.T) {
 	write(t, path, dsnA+"\n")
 	values := map[string]string{
 		"store.dsn": dsnA, "store.migration_dsn": dsnA, "store.dsn_file": path, "store.migration_dsn_file": path,
-		"store.dir": "/data", "store.witness": "/witness", "log.level": "warn", "log.format": "json",
+		"store.dir": "/data", "store.witness": "/witness", "secrets.dir": "/secrets", "secrets.identity_file": "/identity",
+		"secrets.vault_address": "https://vault.example:8200", "secrets.vault_token_file": "/token", "secrets.vault_namespace": "ns", "log.level": "warn", "log.format": "json",
 	}
 	for _, k := range Keys() {
 		text := values[k.Name]

@@ -22,6 +22,28 @@ import (
 // Refuses: GenerationMalformed, ContentDiffers (the id stands for something else), WrongState (another rotation came
 // first), PublicationBarred.
 func (o *Owners) PublishCredentials(ctx context.Context, all []owners.CredentialGeneration) error {
+	return o.publishCredentials(ctx, all, func(bool) error { return nil })
+}
+
+// PublishCredential publishes one generation: with rotate one that follows another, without it the first of its account,
+// provider and identity. So a person who takes the one for the other is told, and two of them do not overtake each other
+// unseen.
+//
+// Refuses: as PublishCredentials, and WrongState (there is a current generation, or none to follow).
+func (o *Owners) PublishCredential(ctx context.Context, c owners.CredentialGeneration, rotate bool) error {
+	about := facts.OfInput("credential " + c.Identity.String() + " at " + c.Provider.String() + " of account " + c.Account.String())
+	return o.publishCredentials(ctx, []owners.CredentialGeneration{c}, func(follows bool) error {
+		switch {
+		case follows && !rotate:
+			return facts.Refuse(facts.WrongState, about, "it has a current generation already: rotate it instead")
+		case rotate && !follows:
+			return facts.Refuse(facts.WrongState, about, "it has no current generation to follow: publish the first one instead")
+		}
+		return nil
+	})
+}
+
+func (o *Owners) publishCredentials(ctx context.Context, all []owners.CredentialGeneration, judge func(follows bool) error) error {
 	publication := ledger.Publication{Scope: o.Scope()}
 	var lines []serving.Selection
 	for _, c := range all {
@@ -52,10 +74,14 @@ func (o *Owners) PublishCredentials(ctx context.Context, all []owners.Credential
 				last, was = max(last, s.Seq), was || s.Generation == g.ID
 			}
 		}
-		if !was {
-			publication.Selects = append(publication.Selects, ledger.Select{Line: ledger.Line{Owner: serving.Credentials, Selector: g.Selector, At: last},
-				Generation: ledger.GenerationName{Owner: serving.Credentials, Name: g.Name}})
+		if was {
+			continue
 		}
+		if err := judge(last > 0); err != nil {
+			return err
+		}
+		publication.Selects = append(publication.Selects, ledger.Select{Line: ledger.Line{Owner: serving.Credentials, Selector: g.Selector, At: last},
+			Generation: ledger.GenerationName{Owner: serving.Credentials, Name: g.Name}})
 	}
 	return errors.Wrapf(o.ledger.PublishGenerations(ctx, publication), "platform: %d credential generations", len(all))
 }

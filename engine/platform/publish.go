@@ -215,7 +215,7 @@ func (o *Owners) PublishConfiguration(ctx context.Context, c owners.Configuratio
 			return id, err
 		}
 	}
-	generations, err := o.credentials(ctx, c.Generations())
+	generations, err := o.Credentials(ctx, c.Generations())
 	if err != nil {
 		return id, err
 	}
@@ -238,30 +238,23 @@ func (o *Owners) PublishConfiguration(ctx context.Context, c owners.Configuratio
 	return id, errors.Wrap(o.ledger.PublishGenerations(ctx, publication), "platform: the configuration")
 }
 
-// credentials are those of the generations that can be read, opened.
-func (o *Owners) credentials(ctx context.Context, ids []facts.CredentialGenerationID) (map[facts.CredentialGenerationID]owners.CredentialGeneration, error) {
+// Credentials are those of the generations that can be read, opened.
+func (o *Owners) Credentials(ctx context.Context, ids []facts.CredentialGenerationID) (map[facts.CredentialGenerationID]owners.CredentialGeneration, error) {
 	var generations []serving.Generation
-	var asked []serving.Standing
 	for _, id := range ids {
 		name, err := owners.CredentialName(id)
 		if err != nil {
 			return nil, err
 		}
-		digest := o.author.Generation(o.Scope(), serving.Credentials, name)
-		generations = append(generations, serving.Generation{ID: digest})
-		asked = append(asked, serving.Standing{Generation: digest})
+		generations = append(generations, serving.Generation{ID: o.author.Generation(o.Scope(), serving.Credentials, name)})
 	}
 	rows, err := readers.Many(ctx, o.reader, schema.OwnerGenerations, generations, 1)
 	if err != nil {
 		return nil, errors.Wrap(err, "platform: credential generations")
 	}
-	standings, err := readers.Many(ctx, o.reader, schema.OwnerStandings, asked, 1)
+	present, err := o.present(ctx, rows)
 	if err != nil {
 		return nil, errors.Wrap(err, "platform: credential generations")
-	}
-	present := map[serving.GenerationDigest]bool{}
-	for _, s := range standings { // in the order of their seq
-		present[s.Generation] = s.Present
 	}
 	all := make(map[facts.CredentialGenerationID]owners.CredentialGeneration, len(rows))
 	for _, row := range rows {

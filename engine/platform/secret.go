@@ -165,7 +165,7 @@ func OpenSecrets(backends map[facts.OwnerName]SecretBackend) *Secrets {
 func (s *Secrets) Resolve(ctx context.Context, backend facts.OwnerName, version facts.SecretVersion) (SecretSet, error) {
 	at, known := s.backends[backend]
 	if !known {
-		return SecretSet{}, unusable(backend, version, "no backend of this name is configured")
+		return SecretSet{}, unusable(backend, version, "no backend of this name is configured: file needs secrets.dir and secrets.identity_file, vault secrets.vault_address and secrets.vault_token_file")
 	}
 	encoded, err := at.Fetch(ctx, version)
 	if err != nil {

@@ -33,6 +33,17 @@ func (s *Store) Found(ctx context.Context, wanted serving.Deployment) (serving.D
 	return platform.Found(ctx, l, r, wanted)
 }
 
+// Owners opens the reference owners of the deployment.
+//
+// Refuses: ConfigurationInvalid (the database was not founded).
+func (s *Store) Owners(ctx context.Context) (*platform.Owners, error) {
+	l, r, err := s.rooms()
+	if err != nil {
+		return nil, err
+	}
+	return platform.OpenOwners(ctx, l, r)
+}
+
 // Installed says what InstallPack has done.
 type Installed struct {
 	Deployment facts.DeploymentID
@@ -45,11 +56,7 @@ type Installed struct {
 // Refuses: ConfigurationInvalid (the database was not founded), ContentDiffers (a definition was published in this
 // version with other bytes), WrongState (another publication came first), PublicationBarred.
 func (s *Store) InstallPack(ctx context.Context, p *pack.Pack) (Installed, error) {
-	l, r, err := s.rooms()
-	if err != nil {
-		return Installed{}, err
-	}
-	at, err := platform.OpenOwners(ctx, l, r)
+	at, err := s.Owners(ctx)
 	if err != nil {
 		return Installed{}, err
 	}

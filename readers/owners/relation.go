@@ -22,11 +22,69 @@ const mostFaults = 20
 //
 // It names every fault, up to twenty. Each is a GenerationMalformed.
 func CheckConfiguration(c Configuration, v View, generations map[facts.CredentialGenerationID]CredentialGeneration) error {
+	faults, err := ConfigurationFaults(c, v, generations)
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, fault := range faults {
+		all = append(all, fault)
+	}
+	if more := len(all) - mostFaults; more > 0 {
+		all = append(all[:mostFaults], errors.Newf("and %d more", more))
+	}
+	return errors.Join(all...)
+}
+
+// Misfit is the kind of a ConfigurationFault.
+type Misfit uint8
+
+// The misfits.
+const (
+	Unauthorised    Misfit = iota // the view names no such route or mapping
+	Unmapped                      // a binding needs the reference, and it is mapped to nothing
+	Unneeded                      // the reference is mapped, and no binding of the account needs it
+	Repeated                      // the reference is mapped twice
+	WrongGeneration               // the generation is not there, or is of another credential, account or provider
+)
+
+// ConfigurationFault is one way in which an account does not fit the view or the credential generations. The route, the
+// mapping or the reference that it is about is set, the others are zero.
+type ConfigurationFault struct {
+	Misfit  Misfit
+	Account facts.AccountID
+	Route   RouteRef
+	Mapping MappingSelection
+	Ref     CredentialRef
+	What    string
+}
+
+// Error is the refusal's text.
+func (f *ConfigurationFault) Error() string { return f.Unwrap().Error() }
+
+// Unwrap is the fault as a refusal.
+func (f *ConfigurationFault) Unwrap() error {
+	return facts.Refuse(facts.GenerationMalformed, facts.OfInput(fmt.Sprintf("configuration, account %s, %s", f.Account, f.about())), "%s", f.What)
+}
+
+func (f *ConfigurationFault) about() string {
+	switch {
+	case !f.Route.Route.IsZero():
+		return fmt.Sprintf("route %s %s of pack %s", f.Route.Route, f.Route.Version, f.Route.Pack)
+	case !f.Mapping.Mapping.IsZero():
+		return fmt.Sprintf("mapping %s %s of pack %s", f.Mapping.Mapping, f.Mapping.Version, f.Mapping.Pack)
+	}
+	return "credential reference " + f.Ref.String()
+}
+
+// ConfigurationFaults gives every fault that CheckConfiguration refuses, for whoever knows where its cause stands. The
+// error says that the view cannot be read.
+func ConfigurationFaults(c Configuration, v View, generations map[facts.CredentialGenerationID]CredentialGeneration) ([]*ConfigurationFault, error) {
 	check := relation{authorised: map[string]bool{}, byPack: map[facts.PackName][]bindingRefs{}, generations: generations}
 	for _, b := range v.Bindings {
 		refs, err := DecodeRefs(b.CredentialRefs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		check.authorised[b.Kind.String()+tuple(b.OwnerPack, b.BusinessKey, b.Version)] = true
 		check.byPack[b.OwnerPack] = append(check.byPack[b.OwnerPack], bindingRefs{b, refs})
@@ -34,10 +92,7 @@ func CheckConfiguration(c Configuration, v View, generations map[facts.Credentia
 	for _, a := range c.Accounts {
 		check.account(a)
 	}
-	if more := len(check.faults) - mostFaults; more > 0 {
-		check.faults = append(check.faults[:mostFaults], errors.Newf("and %d more", more))
-	}
-	return errors.Join(check.faults...)
+	return check.faults, nil
 }
 
 type bindingRefs struct {
@@ -49,13 +104,14 @@ type relation struct {
 	authorised  map[string]bool
 	byPack      map[facts.PackName][]bindingRefs
 	generations map[facts.CredentialGenerationID]CredentialGeneration
-	faults      []error
+	faults      []*ConfigurationFault
 }
 
-func (r *relation) fault(account facts.AccountID, about, detail string, args ...any) {
-	where := fmt.Sprintf("configuration, account %s, %s", account, about)
-	r.faults = append(r.faults, facts.Refuse(facts.GenerationMalformed, facts.OfInput(where), detail, args...))
+func (r *relation) reference(misfit Misfit, account facts.AccountID, ref CredentialRef, what string, args ...any) {
+	r.faults = append(r.faults, &ConfigurationFault{Misfit: misfit, Account: account, Ref: ref, What: fmt.Sprintf(what, args...)})
 }
+
+const unauthorised = "the Catalog view names no such definition"
 
 func (r *relation) account(a AccountConfiguration) {
 	enabled := map[string]bool{}
@@ -64,13 +120,13 @@ func (r *relation) account(a AccountConfiguration) {
 		enabled[tuple(route.Pack, route.Route, route.Version)] = true
 		packs[route.Pack] = true
 		if !r.authorised[serving.InboundRoute.String()+tuple(route.Pack, route.Route, route.Version)] {
-			r.fault(a.Account, fmt.Sprintf("route %s %s of pack %s", route.Route, route.Version, route.Pack), "the Catalog view names no such definition")
+			r.faults = append(r.faults, &ConfigurationFault{Account: a.Account, Route: route, What: unauthorised})
 		}
 	}
 	for _, m := range a.Mappings {
 		packs[m.Pack] = true
 		if !r.authorised[serving.FieldMapping.String()+tuple(m.Pack, m.Mapping, m.Version)] {
-			r.fault(a.Account, fmt.Sprintf("mapping %s %s of pack %s", m.Mapping, m.Version, m.Pack), "the Catalog view names no such definition")
+			r.faults = append(r.faults, &ConfigurationFault{Account: a.Account, Mapping: m, What: unauthorised})
 		}
 	}
 	needed := map[CredentialRef]serving.BindingIdentity{}
@@ -90,15 +146,14 @@ func (r *relation) account(a AccountConfiguration) {
 func (r *relation) credentials(a AccountConfiguration, needed map[CredentialRef]serving.BindingIdentity) {
 	mapped := map[CredentialRef]bool{}
 	for _, m := range a.Credentials {
-		about := "credential reference " + m.Ref.String()
 		_, wanted := needed[m.Ref]
 		switch {
 		case mapped[m.Ref]:
-			r.fault(a.Account, about, "it is mapped twice")
+			r.reference(Repeated, a.Account, m.Ref, "it is mapped twice")
 		case !wanted:
-			r.fault(a.Account, about, "it is mapped, and no binding of the account needs it")
+			r.reference(Unneeded, a.Account, m.Ref, "it is mapped, and no binding of the account needs it")
 		default:
-			r.generation(a, m, about)
+			r.generation(a, m)
 		}
 		mapped[m.Ref] = true
 	}
@@ -110,22 +165,22 @@ func (r *relation) credentials(a AccountConfiguration, needed map[CredentialRef]
 	}
 	slices.SortFunc(missing, compareRefs)
 	for _, ref := range missing {
-		r.fault(a.Account, "credential reference "+ref.String(), "it is not mapped, and %s needs it", bindingNoun(needed[ref]))
+		r.reference(Unmapped, a.Account, ref, "it is not mapped, and %s needs it", bindingNoun(needed[ref]))
 	}
 }
 
-func (r *relation) generation(a AccountConfiguration, m CredentialMapping, about string) {
+func (r *relation) generation(a AccountConfiguration, m CredentialMapping) {
 	g, known := r.generations[m.Generation]
 	switch {
 	case !known:
-		r.fault(a.Account, about, "its owner has no generation %s", m.Generation)
+		r.reference(WrongGeneration, a.Account, m.Ref, "its owner has no generation %s", m.Generation)
 	case g.ID != m.Generation:
-		r.fault(a.Account, about, "generation %s was answered by %s", m.Generation, g.ID)
+		r.reference(WrongGeneration, a.Account, m.Ref, "generation %s was answered by %s", m.Generation, g.ID)
 	case g.Identity != m.Ref.Name:
-		r.fault(a.Account, about, "generation %s is of the credential %s", m.Generation, g.Identity)
+		r.reference(WrongGeneration, a.Account, m.Ref, "generation %s is of the credential %s", m.Generation, g.Identity)
 	case g.Account != a.Account:
-		r.fault(a.Account, about, "generation %s is of the account %s", m.Generation, g.Account)
+		r.reference(WrongGeneration, a.Account, m.Ref, "generation %s is of the account %s", m.Generation, g.Account)
 	case g.Provider != m.Ref.Provider:
-		r.fault(a.Account, about, "generation %s is for %s", m.Generation, g.Provider)
+		r.reference(WrongGeneration, a.Account, m.Ref, "generation %s is for %s", m.Generation, g.Provider)
 	}
 }

@@ -2,6 +2,7 @@ package form
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -55,19 +56,32 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// Sizes of what is read.
-const (
-	fileMaxBytes = 1 << 20
-	depthMax     = 32
-)
+// depthMax bounds how deep a document is nested.
+const depthMax = 32
 
-// ReadYAML reads a file that holds one YAML document. It is nil if the file cannot be read, and then the report says
-// why. Anchors, aliases, merge keys, tags and a second document are refused: a value stands where it is written.
+// Document is a kind of file: how it is called, how large it may be, and what a person does about one that is not read.
+type Document struct {
+	Noun     string // with its article, as in "a pack"
+	MaxMiB   int
+	TooLarge string // hints
+	Second   string
+	Empty    string
+}
+
+var definition = Document{"a pack", 1, "split it: one definition a file", "one definition a file", "delete it, or write a definition"}
+
+// ReadYAML reads a file of a pack.
 func ReadYAML(file string, raw []byte, report *Report) *Node {
+	return definition.Read(file, raw, report)
+}
+
+// Read reads a file that holds one YAML document. It is nil if the file cannot be read, and then the report says why.
+// Anchors, aliases, merge keys, tags and a second document are refused: a value stands where it is written.
+func (d Document) Read(file string, raw []byte, report *Report) *Node {
 	whole := At{File: file}
 	switch {
-	case len(raw) > fileMaxBytes:
-		report.Add(whole, "", "the file is larger than 1 MiB", "split it: one definition a file")
+	case len(raw) > d.MaxMiB<<20:
+		report.Add(whole, "", fmt.Sprintf("the file is larger than %d MiB", d.MaxMiB), d.TooLarge)
 		return nil
 	case !utf8.Valid(raw):
 		report.Add(whole, "", "the file is not UTF-8", "save it as UTF-8")
@@ -77,7 +91,7 @@ func ReadYAML(file string, raw []byte, report *Report) *Node {
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if errors.Is(err, io.EOF) {
-			report.Add(whole, "", "the file is empty", "delete it, or write a definition")
+			report.Add(whole, "", "the file is empty", d.Empty)
 			return nil
 		}
 		at, what := whole, strings.TrimPrefix(err.Error(), "yaml: ")
@@ -87,11 +101,11 @@ func ReadYAML(file string, raw []byte, report *Report) *Node {
 		report.Add(at, "", "this is no YAML: "+what, "check the indentation and the quotes")
 		return nil
 	}
-	reader := yamlReader{file: file, report: report, sound: true}
+	reader := yamlReader{noun: d.Noun, file: file, report: report, sound: true}
 	node := reader.read(document.Content[0], 0)
 	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		report.Add(At{file, max(second.Line, 1)}, "", "the file holds more than one document", "one definition a file")
+		report.Add(At{file, max(second.Line, 1)}, "", "the file holds more than one document", d.Second)
 		return nil
 	}
 	if !reader.sound {
@@ -112,6 +126,7 @@ func number(text string) int {
 }
 
 type yamlReader struct {
+	noun   string
 	file   string
 	report *Report
 	sound  bool
@@ -129,13 +144,13 @@ func (r *yamlReader) read(from *yaml.Node, depth int) *Node {
 	node := &Node{At: At{r.file, from.Line}}
 	switch {
 	case depth > depthMax:
-		r.refuse(from, "the document is nested too deep", "a definition has a handful of levels")
+		r.refuse(from, "the document is nested too deep", "a handful of levels is enough")
 		return node
 	case from.Kind == yaml.AliasNode || from.Anchor != "":
-		r.refuse(from, "anchors and aliases have no place in a pack", "write the value where it is used")
+		r.refuse(from, "anchors and aliases have no place in "+r.noun, "write the value where it is used")
 		return node
 	case from.Style&yaml.TaggedStyle != 0 || !slices.Contains(plainTags, from.ShortTag()):
-		r.refuse(from, "the tag "+from.ShortTag()+" has no place in a pack", "write the plain value")
+		r.refuse(from, "the tag "+from.ShortTag()+" has no place in "+r.noun, "write the plain value")
 		return node
 	}
 	switch from.Kind {
