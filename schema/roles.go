@@ -36,6 +36,9 @@ const maxDatabaseName = 32 - len("_application")
 
 func (r Role) name(database string) string { return database + "_" + string(r) }
 
+// Take is the statement by which a session of a login of this database takes the role.
+func (r Role) Take(database string) string { return "SET ROLE '" + r.name(database) + "'" }
+
 // Privileges are what a role may do to a table of a kind, sorted.
 func (r Role) Privileges(k Kind) []string {
 	switch {
@@ -122,7 +125,8 @@ func LockRoles(ctx context.Context, db *sql.DB) (release func() error, err error
 		}
 	}
 	return func() error {
-		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", rolesLock)
+		var released sql.NullBool // by SELECT: TiDB takes a DO and evaluates nothing of it
+		err := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", rolesLock).Scan(&released)
 		return errors.CombineErrors(err, conn.Close())
 	}, nil
 }

@@ -34,6 +34,7 @@ var packages = []string{
 	"engine/egress",
 	"engine/embedded",
 	"engine/execute",
+	"engine/execute/conformance",
 	"engine/frozen",
 	"engine/ingress",
 	"engine/materialize",
