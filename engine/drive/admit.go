@@ -2,9 +2,11 @@ package drive
 
 import (
 	"context"
+	"time"
 
 	"connectorcore/engine/ingress"
 	"connectorcore/engine/materialize"
+	"connectorcore/engine/turns"
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
 	"connectorcore/ledger/turn"
@@ -66,7 +68,7 @@ func (d *Driver) admitted(ctx context.Context, account facts.AccountID, ask item
 		answers <- answer{verdict, err}
 	})
 	if err != nil {
-		return turn.Verdict{}, err
+		return turn.Verdict{}, refused(err)
 	}
 	select {
 	case a := <-answers:
@@ -113,4 +115,46 @@ func (d *Driver) later(account facts.AccountID, p pending) {
 	if err != nil {
 		d.log.Warn("a receipt waits for the sweep", "receipt", p.receipt.String(), "error", err)
 	}
+}
+
+// Open gives a channel of an account under the epoch that serves. It implements ingress.Directory.
+func (d *Driver) Open(ctx context.Context, account facts.AccountID, name facts.Channel) (ingress.Opening, error) {
+	premise, epoch, err := d.directory.Account(ctx, account)
+	if err != nil {
+		return ingress.Opening{}, err
+	}
+	channel, err := epoch.Channel(account, name)
+	if err != nil {
+		return ingress.Opening{}, err
+	}
+	opening := ingress.Opening{Channel: channel.Definition, Premise: premise, Limits: epoch.Limits}
+	if len(channel.Definition.Signatures) > 0 {
+		c := channel.Credential
+		opening.Credential = &ingress.Credential{Generation: c.ID, Backend: c.Backend, Version: c.Version}
+	}
+	return opening, nil
+}
+
+// busy is a turns.Busy in the words of refusals, with when to come again.
+type busy struct {
+	*facts.Refusal
+	wait time.Duration
+}
+
+// RetryAfter is a guess of when there is room.
+func (b busy) RetryAfter() time.Duration { return b.wait }
+
+// Unwrap is the refusal.
+func (b busy) Unwrap() error { return b.Refusal }
+
+// refused turns what the queue says into a refusal. Whoever is told that the process ends finds the next one.
+func refused(err error) error {
+	var full *turns.Busy
+	switch {
+	case errors.As(err, &full):
+		return busy{facts.Refuse(facts.AccountBusy, facts.OfAccount(full.Account), "%s", full.Kind), full.Wait}
+	case errors.Is(err, turns.ErrClosed):
+		return busy{facts.Refuse(facts.AccountBusy, facts.OfInput("delivery"), "this process is ending"), time.Second}
+	}
+	return err
 }

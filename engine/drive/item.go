@@ -30,7 +30,9 @@ var kinds = []turns.KindRule{
 }
 
 // sized is an item of one or two rows.
-func sized(of turn.Item, rows int) item { return item{of, turns.Size{Items: 1, Rows: rows, Bytes: 1024}} }
+func sized(of turn.Item, rows int) item {
+	return item{of, turns.Size{Items: 1, Rows: rows, Bytes: 1024}}
+}
 
 // contentSize is what a content adds, with its Receipt. A content of more rows than a turn holds is cut there.
 func contentSize(content *turn.Content, body int) turns.Size {

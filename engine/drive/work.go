@@ -10,6 +10,7 @@ import (
 	"connectorcore/engine/turns"
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
+	"connectorcore/ledger"
 	"connectorcore/ledger/turn"
 	"connectorcore/readers"
 	"connectorcore/schema"
@@ -25,7 +26,9 @@ type work struct {
 }
 
 // Size is what the command adds to a shared application transaction (R29).
-func (w work) Size() turns.Size { return turns.Size{Items: 1, Rows: 2, Bytes: len(w.command.Input) + 1024} }
+func (w work) Size() turns.Size {
+	return turns.Size{Items: 1, Rows: 2, Bytes: len(w.command.Input) + 1024}
+}
 
 // born hands the executions of a content over to the application.
 func (d *Driver) born(account facts.AccountID, premise inbound.Premise, content *turn.Content, all []turn.Born) {
@@ -49,41 +52,58 @@ func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one t
 		return
 	}
 	w := work{attempt: one.Attempt, policy: &route.Execution, command: execute.Command{
-		CommandRef: inbound.CommandRef{Account: account, Execution: one.Execution, Command: one.Command, Ref: one.Ref},
-		Premise:    premise, Profile: epoch.Profile, Definition: route.Command.Definition, Version: route.Command.Version, Input: input}}
-	err = d.applies.Post(account, 0, w, func(answer execute.Answer, err error) { d.applied(w, answer, err) })
+		Subject: execute.Subject{CommandRef: inbound.CommandRef{Account: account, Execution: one.Execution, Command: one.Command, Ref: one.Ref}, Profile: epoch.Profile},
+		Premise: premise, Definition: route.Command.Definition, Version: route.Command.Version, Attempt: one.Attempt, Input: input}}
+	err = d.applies.Post(account, 0, w, func(verdict execute.Verdict, err error) {
+		if err == nil {
+			err = verdict.Err
+		}
+		d.applied(w, verdict.Result.Receipt, err)
+	})
 	if err != nil {
 		d.log.Warn("an execution waits for the sweep", "execution", one.Execution.String(), "error", err)
 	}
 }
 
-// apply lets the application behave on the commands of one account, all in one transaction where that is possible.
-func (d *Driver) apply(ctx context.Context, _ facts.AccountID, all []work) ([]execute.Answer, error) {
+// apply lets the application behave on the commands of one account, in shared transactions where that is possible. What
+// may have been committed is submitted again before anything else of the account.
+func (d *Driver) apply(ctx context.Context, account facts.AccountID, all []work) ([]execute.Verdict, error) {
 	commands := make([]execute.Command, len(all))
 	for i, w := range all {
 		commands[i] = w.command
 	}
-	return d.runtime.Submit(ctx, commands)
+	verdicts := d.runtime.Submit(ctx, account, commands)
+	for _, verdict := range verdicts {
+		if errors.Is(verdict.Err, facts.ErrOutcomeUnknown) {
+			return nil, verdict.Err
+		}
+	}
+	return verdicts, nil
 }
 
-// applied brings an answer back. A result that is there completes the execution, whoever brought it about.
-func (d *Driver) applied(w work, answer execute.Answer, err error) {
+// applied brings an answer back. A result that is there completes the execution, whoever brought it about. Only an attempt
+// that the application itself ended is counted against it; anything else waits for its lease, and the same command is
+// submitted again.
+func (d *Driver) applied(w work, receipt inbound.RuntimeReceipt, err error) {
+	var refusal *facts.Refusal
+	var failure *ledger.HandlerFailure
 	switch {
-	case err != nil: // nothing is known of the behaviour: the lease ends, and the same command is asked for again
-		d.log.Warn("an execution waits for its lease", "execution", w.command.Execution.String(), "error", err)
-	case answer.Failure == nil:
-		d.complete(w, answer.Receipt)
-	case answer.Refusal() != nil:
-		d.moved(w.command.Account, answer.Refusal())
-		d.log.Info("an execution was not applied", "execution", w.command.Execution.String(), "refusal", answer.Refusal().Code.String())
+	case err == nil:
+		d.complete(w, receipt)
+	case errors.As(err, &refusal):
+		d.moved(w.command.Account, refusal)
+		d.log.Info("an execution was not applied", "execution", w.command.Execution.String(), "refusal", refusal.Code.String())
+	case errors.As(err, &failure):
+		d.background(func(ctx context.Context) { d.failed(ctx, w, failure) })
 	default:
-		d.background(func(ctx context.Context) { d.failed(ctx, w, answer.Failure) })
+		d.log.Warn("an execution waits for its lease", "execution", w.command.Execution.String(), "error", err)
 	}
 }
 
 // complete records the Runtime's receipt.
 func (d *Driver) complete(w work, receipt inbound.RuntimeReceipt) {
-	ask := &turn.Completion{Execution: w.command.Execution, Receipt: receipt, Profile: w.command.Profile}
+	ask := &turn.Completion{Execution: w.command.Execution, Command: receipt.Command, Ref: receipt.Ref, Outcome: receipt.Outcome,
+		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile)}
 	err := d.turns.Post(w.command.Account, completing, sized(turn.Item{Complete: ask}, 2), func(verdict turn.Verdict, err error) {
 		switch {
 		case err != nil:
@@ -114,12 +134,12 @@ func (d *Driver) failed(ctx context.Context, w work, failure error) {
 	}
 	d.log.Warn("the application failed", "execution", w.command.Execution.String(), "attempt", w.attempt, "failures", failures+1, "allowed", w.policy.Retry.Attempts(), "error", failure)
 	if failures+1 >= w.policy.Retry.Attempts() {
-		receipt, err := d.runtime.Close(ctx, w.command)
+		result, err := d.runtime.Close(ctx, w.command)
 		if err != nil {
 			d.log.Warn("an exhausted execution waits for its lease", "execution", w.command.Execution.String(), "error", err)
 			return
 		}
-		d.complete(w, receipt)
+		d.complete(w, result.Receipt)
 		return
 	}
 	ask := &turn.End{Execution: w.command.Execution, Attempt: w.attempt, Holder: d.holder, Reason: facts.ExecutionFailing,
