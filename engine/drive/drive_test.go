@@ -1,14 +1,11 @@
 package drive_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +13,7 @@ import (
 	"connectorcore/engine/execute"
 	"connectorcore/engine/frozen"
 	"connectorcore/engine/ingress"
+	"connectorcore/engine/materialize"
 	"connectorcore/facts"
 	"connectorcore/ledger"
 	"connectorcore/proptest/stage"
@@ -23,19 +21,24 @@ import (
 	"connectorcore/schema"
 )
 
-const folder = "../../packs/"
-
-// shop is a stage with a driver, a door and an application.
-type shop struct {
+// scene is a stage with a driver, a door and an application.
+type scene struct {
 	*stage.Stage
 	t      *testing.T
 	driver *drive.Driver
 	door   string
+	app    *world.Application
 }
 
-type handler = execute.Handler
+// notes is the table of an application that writes down what it is asked for.
+var notes = map[string]string{"note": "command binary(16) NOT NULL, input mediumblob NOT NULL"}
 
-func open(t *testing.T, s *stage.Stage, app *world.Application, handle handler, options drive.Options) *shop {
+func noting(ctx context.Context, h *ledger.Handle, c execute.Command) (execute.Answer, error) {
+	_, err := h.Exec(ctx, "INSERT INTO note (command, input) VALUES (?, ?)", c.Command, c.Input)
+	return execute.Answer{Outcome: execute.Applied}, err
+}
+
+func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, options drive.Options) *scene {
 	t.Helper()
 	directory := frozen.NewDirectory(s.Reader, s.Owners.Set())
 	pool := s.Store.Pool(t, schema.RoleApplication)
@@ -63,25 +66,15 @@ func open(t *testing.T, s *stage.Stage, app *world.Application, handle handler, 
 		if err := driver.Close(ctx); err != nil {
 			t.Error(err)
 		}
+		door.Close()
 	})
-	return &shop{s, t, driver, server.URL}
+	return &scene{s, t, driver, server.URL, app}
 }
 
-// send delivers an issue's body in the shape of the first pack and gives status and body of the answer.
-func (s *shop) send(event, delivery, body string) (int, string) {
+// send delivers to an account and gives status and body of the answer.
+func (s *scene) send(account stage.Account, d stage.Delivery) (int, string) {
 	s.t.Helper()
-	account := s.Accounts[0]
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.door+"/in/"+account.ID.String()+"/webhooks", bytes.NewBufferString(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	mac := hmac.New(sha256.New, account.Secret)
-	mac.Write([]byte(body))
-	for name, value := range map[string]string{"Content-Type": "application/json", "X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)),
-		"X-GitHub-Event": event, "X-GitHub-Delivery": delivery} {
-		request.Header.Set(name, value)
-	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := http.DefaultClient.Do(account.Request(s.t, s.door, d))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -94,48 +87,76 @@ func (s *shop) send(event, delivery, body string) (int, string) {
 }
 
 // until waits for a count.
-func (s *shop) until(want int, query string) {
+func (s *scene) until(want int, query string) {
 	s.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(30 * time.Second)
 	for s.Count(s.t, query) != want {
-		if time.Now().After(deadline) {
+		select {
+		case <-ticker.C:
+		case <-deadline:
 			s.t.Fatalf("%s gives %d, want %d", query, s.Count(s.t, query), want)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-var notes = map[string]string{"note": "command binary(16) NOT NULL, input blob NOT NULL"}
-
-func noting() handler {
-	return func(ctx context.Context, h *ledger.Handle, c execute.Command) (execute.Answer, error) {
-		_, err := h.Exec(ctx, "INSERT INTO note (command, input) VALUES (?, ?)", c.Command, c.Input)
-		return execute.Answer{Outcome: execute.Applied}, err
+// expected is how many executions a delivery brings.
+func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Delivery) (independent int) {
+	t.Helper()
+	epoch, err := frozen.Open(t.Context(), s.Reader, s.Owners.Set(), s.Epoch)
+	if err != nil {
+		t.Fatal(err)
 	}
+	channel, err := epoch.Channel(account.ID, d.Channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header []facts.HeaderLine
+	for _, line := range d.Header {
+		header = append(header, facts.HeaderLine(line))
+	}
+	for _, component := range materialize.Content(epoch.Profile, channel, header, d.Body).Components {
+		if component.Event == nil {
+			continue
+		}
+		for _, input := range component.Event.Inputs {
+			if input.Independent {
+				independent++
+			}
+		}
+	}
+	return independent
 }
 
-// The whole way of one delivery: proved, admitted, applied once, completed; and the same again changes nothing.
-func TestADeliveryIsAppliedOnceAndEnds(t *testing.T) {
-	s := stage.Serving(t, folder+"github")
-	app := s.Store.Hosted(t, notes)
-	shop := open(t, s, app, noting(), drive.Options{})
-	body := `{"action":"created","sender":{"login":"ada"},"repository":{"full_name":"acme/anvil"}}`
-	status, answer := shop.send("star", "d-1", body)
-	if status != http.StatusAccepted {
-		t.Fatalf("%d %s", status, answer)
+// The whole way of every sample of two packs: proved, admitted, applied once, completed; and the same again changes
+// nothing.
+func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
+	s := stage.Serving(t, stage.Single, stage.Batched)
+	scene := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
+	executions, receipts := 0, 0
+	for _, account := range s.Accounts {
+		samples := account.Samples(t)
+		for _, d := range slices.Concat(samples, samples) {
+			status, body := scene.send(account, d)
+			switch status {
+			case http.StatusAccepted:
+				brings := expected(t, s, account, d)
+				executions, receipts = executions+brings, receipts+1
+			case http.StatusOK:
+			default:
+				t.Errorf("%s: %d %s", d.Name, status, body)
+			}
+		}
 	}
-	shop.until(1, "SELECT COUNT(*) FROM execution_ledger")
-	again, same := shop.send("star", "d-1", body)
-	if again != http.StatusOK || same != answer {
-		t.Errorf("again: %d %s, want %s", again, same, answer)
-	}
-	if conflict, _ := shop.send("star", "d-1", body+" "); conflict != http.StatusConflict {
-		t.Errorf("other bytes: %d", conflict)
-	}
-	for query, want := range map[string]int{"SELECT COUNT(*) FROM " + app.Name + ".note": 1, "SELECT COUNT(*) FROM application_result": 1,
-		"SELECT COUNT(*) FROM execution_head": 0, "SELECT COUNT(*) FROM receipt_head": 0, "SELECT COUNT(*) FROM receipt": 1} {
+	scene.until(executions, "SELECT COUNT(*) FROM execution_ledger WHERE to_state = 'completed'")
+	for query, want := range map[string]int{"SELECT COUNT(*) FROM " + scene.app.Name + ".note": executions, "SELECT COUNT(DISTINCT command) FROM " + scene.app.Name + ".note": executions,
+		"SELECT COUNT(*) FROM application_result": executions, "SELECT COUNT(*) FROM execution_head": 0, "SELECT COUNT(*) FROM receipt": receipts} {
 		if got := s.Count(t, query); got != want {
 			t.Errorf("%s gives %d, want %d", query, got, want)
 		}
+	}
+	if executions < 3 || receipts < 10 {
+		t.Errorf("%d executions of %d receipts", executions, receipts)
 	}
 }

@@ -18,7 +18,7 @@ var below = map[string][]string{
 	"ledger":   {"readers", "schema", "facts", "machines"},
 	"engine":   {"ledger", "readers", "schema", "facts", "machines"},
 	"cmd":      {"engine", "ledger", "readers", "schema", "facts", "machines"},
-	"proptest": {"cmd", "engine", "ledger", "readers", "schema", "facts", "machines"},
+	"proptest": {"examples", "cmd", "engine", "ledger", "readers", "schema", "facts", "machines"},
 	"examples": {"engine", "ledger", "readers", "schema", "facts", "machines"},
 	"tools":    {},
 }
@@ -46,6 +46,7 @@ var packages = []string{
 	"engine/serve",
 	"engine/tenant",
 	"engine/turns",
+	"examples/provider",
 	"facts",
 	"facts/digest",
 	"facts/inbound",

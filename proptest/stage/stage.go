@@ -6,7 +6,9 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"connectorcore/engine/pack"
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
+	"connectorcore/examples/provider"
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
 	"connectorcore/facts/serving"
@@ -40,6 +43,7 @@ type Stage struct {
 // Account is an account of one pack, which enables every route of it.
 type Account struct {
 	ID     facts.AccountID
+	Folder string
 	Pack   *pack.Pack
 	Secret []byte // that signs the deliveries of every channel
 }
@@ -59,9 +63,66 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// Serving stages a deployment with the packs of these folders.
-func Serving(t testing.TB, folders ...string) *Stage {
+// Shape is what makes a pack of this tree the one that a test needs. A test does not name its provider.
+type Shape func(*pack.Pack) bool
+
+// The shapes.
+var (
+	// Single: a delivery is one event, named by a header.
+	Single Shape = func(p *pack.Pack) bool {
+		return first(p).Components.Form == "single" && first(p).Signatures[0].Timestamp == nil
+	}
+	// Batched: a delivery is a list of events.
+	Batched Shape = func(p *pack.Pack) bool { return first(p).Components.Form == "array" }
+	// Stamped: a delivery is one event, signed together with the time.
+	Stamped Shape = func(p *pack.Pack) bool {
+		return first(p).Components.Form == "single" && first(p).Signatures[0].Timestamp != nil
+	}
+)
+
+func first(p *pack.Pack) *pack.Channel { return p.Channels()[0] }
+
+// Folder is the folder of the pack of a shape.
+func Folder(t testing.TB, shape Shape) string {
 	t.Helper()
+	root, err := packs()
+	ok(t, err)
+	entries, err := os.ReadDir(root)
+	ok(t, err)
+	for _, entry := range entries {
+		folder := filepath.Join(root, entry.Name())
+		p, err := pack.Compile(os.DirFS(folder))
+		ok(t, err)
+		if shape(p) {
+			return folder
+		}
+	}
+	t.Fatal("no pack has this shape")
+	return ""
+}
+
+// packs is the folder of the packs of this tree, above the folder of the test.
+func packs() (string, error) {
+	at, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(at, "go.mod")); missing == nil {
+			return filepath.Join(at, "packs"), nil
+		}
+		if at == filepath.Dir(at) {
+			return "", errors.New("the test runs outside of the tree")
+		}
+		at = filepath.Dir(at)
+	}
+	return "", err
+}
+
+// Serving stages a deployment with the packs of these shapes.
+func Serving(t testing.TB, shapes ...Shape) *Stage {
+	t.Helper()
+	var folders []string
+	for _, shape := range shapes {
+		folders = append(folders, Folder(t, shape))
+	}
 	s := &Stage{Store: world.Fresh(t)}
 	store, err := serve.OpenStore(t.Context(), platform.Store{DSN: s.Store.DSN()}, nil)
 	ok(t, err)
@@ -81,7 +142,7 @@ func Serving(t testing.TB, folders ...string) *Stage {
 		_, err = store.InstallPack(t.Context(), p)
 		ok(t, err)
 		generations = append(generations, p.Generation())
-		s.Accounts = append(s.Accounts, Account{ID: facts.Mint[facts.AccountID](), Pack: p, Secret: []byte(rand.Text())})
+		s.Accounts = append(s.Accounts, Account{ID: facts.Mint[facts.AccountID](), Folder: folder, Pack: p, Secret: []byte(rand.Text())})
 	}
 	_, err = s.Owners.Authorise(t.Context(), generations)
 	ok(t, err)
@@ -183,4 +244,27 @@ func (s *Stage) Count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
 	ok(t, s.Store.Admin.QueryRowContext(t.Context(), query, args...).Scan(&n))
 	return n
+}
+
+// Delivery is a delivery before it is signed.
+type Delivery = provider.Delivery
+
+// Request is a delivery of one of the account's samples, signed, to a door.
+func (a Account) Request(t testing.TB, door string, d provider.Delivery) *http.Request {
+	t.Helper()
+	channel, known := a.Pack.Channel(d.Channel)
+	if !known {
+		t.Fatalf("the pack has no channel %s", d.Channel)
+	}
+	request, err := provider.Request(channel, a.Secret, door+"/in/"+a.ID.String()+"/"+d.Channel.String(), d, facts.SystemClock{}.Now())
+	ok(t, err)
+	return request.WithContext(t.Context())
+}
+
+// Samples are the deliveries of the account's pack.
+func (a Account) Samples(t testing.TB) []provider.Delivery {
+	t.Helper()
+	all, err := provider.Samples(a.Folder)
+	ok(t, err)
+	return all
 }
