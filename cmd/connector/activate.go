@@ -10,6 +10,7 @@ import (
 	"connectorcore/engine/activate"
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
+	"connectorcore/engine/witness"
 	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
@@ -90,7 +91,7 @@ func (p *program) coordinated(cmd *cobra.Command, by platform.Authority, do func
 		return err
 	}
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
-	c, at, err := store.Coordinator(cmd.Context(), platform.WitnessFile{Path: config.Store.Witness}, by, func(sentence string) { p.say("%s", sentence) })
+	c, at, err := store.Coordinator(cmd.Context(), witness.File{Path: config.Store.Witness}, by, func(sentence string) { p.say("%s", sentence) })
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
+	"connectorcore/engine/witness"
 	"connectorcore/facts"
 	servingfacts "connectorcore/facts/serving"
 	"connectorcore/proptest/world"
@@ -36,7 +37,7 @@ func configured(t *testing.T, sh *shell, store *world.Store) (*platform.Owners, 
 	opened, err := serve.OpenStore(t.Context(), platform.Store{DSN: store.DSN()}, nil)
 	must(err)
 	t.Cleanup(func() { _ = opened.Close() })
-	_, at, err := opened.Coordinator(t.Context(), platform.WitnessFile{}, platform.Authority{}, func(string) {})
+	_, at, err := opened.Coordinator(t.Context(), witness.File{}, platform.Authority{}, func(string) {})
 	must(err)
 	revision, err := at.Authorise(t.Context(), generations)
 	must(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"connectorcore/engine/platform"
+	"connectorcore/engine/witness"
 	"connectorcore/facts"
 	"connectorcore/facts/serving"
 	"connectorcore/machines"
@@ -89,15 +89,15 @@ func TestR41NoActivationWithoutTheWitnessOfThisDeployment(t *testing.T) {
 	c := s.coordinator()
 	ref := s.verified(c)
 	before := s.rows()
-	other, err := platform.WitnessFile{Path: s.witness + ".other"}.Stand(facts.Mint[facts.DeploymentID]())
+	other, err := witness.File{Path: s.witness + ".other"}.Stand(facts.Mint[facts.DeploymentID]())
 	ok(t, err)
 	ok(t, other.Close())
-	life, err := platform.FirstLife(s.at.Deployment().ID)
+	life, err := witness.FirstLife(s.at.Deployment().ID)
 	ok(t, err)
-	ahead, err := platform.BeginWitness(s.witness+".ahead", s.at.Deployment().ID, life)
+	ahead, err := witness.Begin(s.witness+".ahead", s.at.Deployment().ID, life)
 	ok(t, err)
-	ok(t, ahead.Advance(platform.Mark{Account: s.accounts[0], Position: 1}))
-	held, err := platform.BeginWitness(s.witness+".held", s.at.Deployment().ID, life)
+	ok(t, ahead.Advance(witness.Mark{Account: s.accounts[0], Position: 1}))
+	held, err := witness.Begin(s.witness+".held", s.at.Deployment().ID, life)
 	ok(t, err)
 	ok(t, ahead.Close())
 	for what, one := range map[string]struct {
@@ -105,11 +105,11 @@ func TestR41NoActivationWithoutTheWitnessOfThisDeployment(t *testing.T) {
 		want    error
 	}{
 		"none":                  {nil, facts.ConfigurationInvalid},
-		"no path":               {platform.WitnessFile{}, facts.ConfigurationInvalid},
-		"another deployment's":  {platform.WitnessFile{Path: s.witness + ".other"}, platform.ErrWitnessForeign},
-		"ahead of the database": {platform.WitnessFile{Path: s.witness + ".ahead"}, platform.ErrDatabaseBehind},
-		"another process's":     {platform.WitnessFile{Path: s.witness + ".held"}, platform.ErrWitnessInUse},
-		"where nothing can be":  {platform.WitnessFile{Path: "/dev/null/witness"}, nil},
+		"no path":               {witness.File{}, facts.ConfigurationInvalid},
+		"another deployment's":  {witness.File{Path: s.witness + ".other"}, witness.ErrForeign},
+		"ahead of the database": {witness.File{Path: s.witness + ".ahead"}, witness.ErrDatabaseBehind},
+		"another process's":     {witness.File{Path: s.witness + ".held"}, witness.ErrInUse},
+		"where nothing can be":  {witness.File{Path: "/dev/null/witness"}, nil},
 	} {
 		_, err := s.coordinator(func(p *Parts) { p.Witness = one.witness }).Activate(t.Context(), ref)
 		if err == nil || one.want != nil && !errors.Is(err, one.want) {
@@ -122,7 +122,7 @@ func TestR41NoActivationWithoutTheWitnessOfThisDeployment(t *testing.T) {
 	ok(t, held.Close())
 	_, err = c.Activate(t.Context(), ref)
 	ok(t, err)
-	w, err := platform.OpenWitness(s.witness, s.at.Deployment().ID, life)
+	w, err := witness.Open(s.witness, s.at.Deployment().ID, life)
 	ok(t, err)
 	ok(t, w.Close())
 }

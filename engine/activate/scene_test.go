@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"connectorcore/engine/platform"
+	"connectorcore/engine/witness"
 	"connectorcore/facts"
 	"connectorcore/facts/serving"
 	"connectorcore/ledger"
@@ -154,7 +155,7 @@ func (nowhere) Stand(facts.DeploymentID) (io.Closer, error) { return io.NopClose
 func (nowhere) Close() error                                { return nil }
 
 func (s *scene) parts() Parts {
-	return Parts{Ledger: s.ledger, Reader: s.reader, Owners: s.at.Set(), Deployment: serving.Founded{Deployment: s.at.Deployment(), Scope: s.at.Scope()}, Witness: platform.WitnessFile{Path: s.witness},
+	return Parts{Ledger: s.ledger, Reader: s.reader, Owners: s.at.Set(), Deployment: serving.Founded{Deployment: s.at.Deployment(), Scope: s.at.Scope()}, Witness: witness.File{Path: s.witness},
 		Principal: key[facts.OwnerName](s.t, "operator"), Reason: key[facts.OwnerName](s.t, "a new installation"), Say: func(string) {}}
 }
 

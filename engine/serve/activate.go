@@ -5,6 +5,7 @@ import (
 
 	"connectorcore/engine/activate"
 	"connectorcore/engine/platform"
+	"connectorcore/engine/witness"
 	"connectorcore/facts/serving"
 )
 
@@ -12,7 +13,7 @@ import (
 // authority empty for who activates nothing; say is told each step.
 //
 // Refuses: ConfigurationInvalid (the database was not founded).
-func (s *Store) Coordinator(ctx context.Context, witness platform.WitnessFile, by platform.Authority, say func(sentence string)) (*activate.Coordinator, *platform.Owners, error) {
+func (s *Store) Coordinator(ctx context.Context, witness witness.File, by platform.Authority, say func(sentence string)) (*activate.Coordinator, *platform.Owners, error) {
 	l, r, err := s.rooms()
 	if err != nil {
 		return nil, nil, err

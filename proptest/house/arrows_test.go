@@ -46,6 +46,7 @@ var packages = []string{
 	"engine/serve",
 	"engine/tenant",
 	"engine/turns",
+	"engine/witness",
 	"examples/provider",
 	"facts",
 	"facts/digest",

@@ -1,11 +1,9 @@
-package platform
+package witness
 
 import (
-	"context"
 	"io"
 
 	"connectorcore/facts"
-	"connectorcore/facts/serving"
 	"connectorcore/readers/owners"
 
 	"github.com/cockroachdb/errors"
@@ -28,18 +26,18 @@ func FirstLife(of facts.DeploymentID) (Incarnation, error) {
 	return facts.DeriveID[Incarnation](owners.Sum(protocol, []byte(of.String()))).ID, nil
 }
 
-// WitnessFile is where a deployment's witness is. The zero WitnessFile is nowhere.
-type WitnessFile struct{ Path string }
+// File is where a deployment's witness is. The zero File is nowhere.
+type File struct{ Path string }
 
 // Stand begins the witness of a deployment that never served, or opens the one that was begun. It is this process's until
 // it is closed.
 //
-// It refuses a path that is empty (ConfigurationInvalid), what OpenWitness refuses, and a witness that has seen any
+// It refuses a path that is empty (ConfigurationInvalid), what Open refuses, and a witness that has seen any
 // account come further than the beginning (ErrDatabaseBehind).
 //
 // REQUIRES: no epoch of this database was ever activated. Then only a database that is an older copy has a witness with
 // marks, and a witness that is missing was never begun.
-func (f WitnessFile) Stand(of facts.DeploymentID) (io.Closer, error) {
+func (f File) Stand(of facts.DeploymentID) (io.Closer, error) {
 	if f.Path == "" {
 		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("store.witness"), "beside a DSN it has no default: name a file outside the database that is kept as long as the deployment")
 	}
@@ -47,9 +45,9 @@ func (f WitnessFile) Stand(of facts.DeploymentID) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := OpenWitness(f.Path, of, life)
-	if errors.Is(err, ErrWitnessMissing) {
-		w, err = BeginWitness(f.Path, of, life)
+	w, err := Open(f.Path, of, life)
+	if errors.Is(err, ErrMissing) {
+		w, err = Begin(f.Path, of, life)
 	}
 	if err != nil {
 		return nil, err
@@ -59,32 +57,4 @@ func (f WitnessFile) Stand(of facts.DeploymentID) (io.Closer, error) {
 		return nil, errors.Mark(errors.Newf("witness: %s has seen account %s at %d, and this database has never served: it is an older copy, which must not be activated; bring the present one back", f.Path, ahead[0].Account, ahead[0].Position), ErrDatabaseBehind)
 	}
 	return w, nil
-}
-
-// Current is what an epoch would freeze now: the Catalog's revision, and the configuration generation that is current.
-//
-// Refuses: SubjectMissing (no view or no configuration was published).
-func (o *Owners) Current(ctx context.Context) (serving.Revision, facts.ServiceConfigurationGeneration, error) {
-	var none facts.ServiceConfigurationGeneration
-	view, _, err := o.currentView(ctx)
-	if err != nil {
-		return serving.Revision{}, none, err
-	}
-	lineage, err := o.lineage()
-	if err != nil {
-		return serving.Revision{}, none, err
-	}
-	at := serving.Revision{Lineage: lineage, Number: view.At}
-	if at.Number == 0 {
-		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("catalog view", view.Selector.Digest), "no view was authorised yet")
-	}
-	line, configuration, err := o.currentConfiguration(ctx)
-	switch {
-	case err != nil:
-		return at, none, err
-	case line.At == 0:
-		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("configuration", line.Selector.Digest), "no configuration was published yet")
-	}
-	id, _, err := owners.SealConfiguration(o.Scope(), configuration)
-	return at, id, err
 }
