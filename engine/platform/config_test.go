@@ -90,6 +90,7 @@ func TestEveryKeyIsReadFromEachOfItsSpellings(t *testing.T) {
 		"store.dsn": dsnA, "store.migration_dsn": dsnA, "store.dsn_file": path, "store.migration_dsn_file": path,
 		"store.dir": "/data", "store.witness": "/witness", "secrets.dir": "/secrets", "secrets.identity_file": "/identity",
 		"secrets.vault_address": "https://vault.example:8200", "secrets.vault_token_file": "/token", "secrets.vault_namespace": "ns", "log.level": "warn", "log.format": "json",
+		"serve.listen": "127.0.0.1:0", "serve.origin": "https://hooks.example", "serve.operations": "127.0.0.1:0", "serve.application": "http://127.0.0.1:9000",
 	}
 	for _, k := range Keys() {
 		text := values[k.Name]
