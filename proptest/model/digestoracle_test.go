@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"connectorcore/facts"
+	"connectorcore/facts/inbound"
 	"connectorcore/facts/serving"
 )
 
@@ -62,7 +63,7 @@ func judge(t fatal, in inputs) []verdict {
 		t.Fatal(err)
 	}
 	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgePack(t, author, in),
-		judgeServing(t, in))
+		judgeServing(t, in), judgeRuntime(in))
 }
 
 func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
@@ -238,7 +239,7 @@ func TestTheSecondEncoderJudgesEveryShape(t *testing.T) {
 	for _, v := range judge(t, fixed(t)["plain"]) {
 		judged[v.shape] = true
 	}
-	for _, shape := range slices.Concat(facts.Shapes(), serving.Shapes()) {
+	for _, shape := range slices.Concat(facts.Shapes(), serving.Shapes(), inbound.Shapes()) {
 		if !judged[shape.Label()] {
 			t.Errorf("nobody judges %s", shape.Label())
 		}
@@ -331,7 +332,7 @@ func TestFrozenVectorsHashToTheirDigests(t *testing.T) {
 	if err := json.Unmarshal(raw, &frozen); err != nil {
 		t.Fatal(err)
 	}
-	if len(frozen) < 2*(len(facts.Shapes())+len(serving.Shapes())) {
+	if len(frozen) < 2*(len(facts.Shapes())+len(serving.Shapes())+len(inbound.Shapes())) {
 		t.Errorf("%d vectors are frozen, want two a shape", len(frozen))
 	}
 	for _, v := range frozen {
