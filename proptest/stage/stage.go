@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"connectorcore/engine/activate"
+	"connectorcore/engine/frozen"
 	"connectorcore/engine/pack"
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
@@ -219,7 +220,7 @@ func (noWitness) Close() error                                { return nil }
 func (s *Stage) activate(t testing.TB) {
 	t.Helper()
 	c, err := activate.Open(activate.Parts{Ledger: s.Ledger, Reader: s.Reader, Owners: s.Owners.Set(),
-		Deployment: serving.Founded{Deployment: s.Owners.Deployment(), Scope: s.Owners.Scope()}, Witness: noWitness{},
+		Deployment: serving.Founded{Deployment: s.Owners.Deployment(), Scope: s.Owners.Scope()}, Witness: noWitness{}, Serves: frozen.Serves,
 		Principal: Key[facts.OwnerName](t, "operator"), Reason: Key[facts.OwnerName](t, "a test"), Say: func(string) {}})
 	ok(t, err)
 	revision, configuration, err := s.Owners.Current(t.Context())

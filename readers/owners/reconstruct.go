@@ -52,6 +52,8 @@ type Reading struct {
 	// ascending order.
 	Configured []facts.CredentialGenerationID
 	Accounts   []facts.AccountID
+	// Opened is what the answers say, for whoever judges whether it can serve.
+	Opened Frozen
 
 	author        serving.Author
 	scope         serving.Scope
@@ -108,9 +110,10 @@ func Read(ctx context.Context, set Set, q Question) Reading {
 	r.definitions = make([]serving.DefinitionProof, bindings)
 	r.credentials = make([]serving.CredentialProof, len(r.Configured))
 	opened := make([]CredentialGeneration, len(r.Configured))
+	r.Opened = Frozen{Configuration: configuration, Definitions: make([]Definition, bindings), Credentials: make(map[facts.CredentialGenerationID]CredentialGeneration, len(opened))}
 	r.Fault = first(bindings+len(r.Configured), func(i int) (fault Fault) {
 		if i < bindings {
-			_, r.definitions[i], fault = readDefinition(ctx, set, q.Scope, r.view.Bindings[i])
+			r.Opened.Definitions[i], r.definitions[i], fault = readDefinition(ctx, set, q.Scope, r.view.Bindings[i])
 			return fault
 		}
 		i -= bindings
@@ -121,12 +124,11 @@ func Read(ctx context.Context, set Set, q Question) Reading {
 	if !r.Fault.IsZero() {
 		return r
 	}
-	generations := make(map[facts.CredentialGenerationID]CredentialGeneration, len(opened))
 	for _, c := range opened {
-		generations[c.ID] = c
+		r.Opened.Credentials[c.ID] = c
 	}
 	name, _ := ConfigurationName(q.Configuration) // it was found under this name
-	if err := CheckConfiguration(configuration, r.view, generations); err != nil {
+	if err := CheckConfiguration(configuration, r.view, r.Opened.Credentials); err != nil {
 		r.Fault = differs(serving.Configuration, name, err)
 		r.Fault.Detail = fmt.Sprintf("against revision %d of the Catalog view: %s", r.view.Revision.Number, r.Fault.Detail)
 	}
