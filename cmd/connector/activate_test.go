@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func TestShippedPacksComeToServeByOneCommand(t *testing.T) {
 	sh.refused(exitUsage, []string{"activate"}, "--principal must name")
 	sh.refused(exitUsage, []string{"activate", "--principal", "maria", "--reason", ""}, "--reason must be")
 	sh.done(found...)
-	sh.refused(exitFailed, slices.Concat(command, witness), "subject_missing", "no view was authorised yet")
+	sh.refused(exitNotFound, slices.Concat(command, witness), "subject_missing", "no view was authorised yet")
 	empty := decode[epochs](t, sh.done("epoch", "show", "--output", "json").out)
 	if len(empty.Epochs)+len(empty.Gates) != 0 || empty.Attempt != nil || !strings.Contains(empty.Stands, "no epoch is prepared") {
 		t.Errorf("%+v", empty)
@@ -143,6 +144,8 @@ func TestWhatIsNotActivatedSaysWhy(t *testing.T) {
 func deadDSN(t *testing.T, sh *shell) string {
 	t.Helper()
 	path := filepath.Join(sh.dir, "dead.dsn")
-	write(t, path, "root:typed-secret@tcp("+deadAddress(t)+")/d")
+	if err := os.WriteFile(path, []byte("root:typed-secret@tcp("+deadAddress(t)+")/d"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
