@@ -93,11 +93,13 @@ func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
 	version := key[facts.DefinitionVersion](t, in.texts[5])
 	epoch, opening := facts.EpochID(in.ids[3]), facts.EventID(in.ids[4])
 	grouping := key[facts.GroupingKey](t, in.texts[4])
+	lines := []facts.HeaderLine{{Name: "x-a", Value: in.texts[0]}, {Name: "x-b", Value: string(in.content)}}
 	accounts := []facts.AccountID{facts.AccountID(in.ids[0]), facts.AccountID(in.ids[5])}
 	slices.SortFunc(accounts, facts.AccountID.Compare)
 	accounts = slices.Compact(accounts)
 	return []verdict{
 		{shape: "receipt-body", first: author.ReceiptBody(in.content), model: Content("receipt-body", in.content)},
+		{shape: "admitted-content", first: author.AdmittedContent(in.content, lines), model: AdmittedContent(in.content, lines)},
 		{shape: "admission-key", first: author.AdmissionKey(account, channel, transport), model: AdmissionKey(account, channel, transport)},
 		both("component", author.Component(receipt, in.number), Numbered("component", receipt, in.number)),
 		{shape: "event-payload", first: author.EventPayload(in.content), model: Content("event-payload", in.content)},
