@@ -90,6 +90,9 @@ func accountsOf(candidate serving.Candidate, found owners.Frozen) (map[facts.Acc
 		if err != nil {
 			return nil, err
 		}
+		for _, channel := range channels {
+			channel.bound(found.Configuration.Limits)
+		}
 		all[a.Account] = account{a, channels}
 	}
 	return all, nil
@@ -123,6 +126,20 @@ func stored(ctx context.Context, r *readers.Reader, ref facts.EpochRef) (c servi
 		return c, profile, facts.Refuse(facts.OwnerDisagrees, facts.OfEpoch(ref.ID), "its stored rows do not have its digest")
 	}
 	return c, fact.Profile, nil
+}
+
+// bound lowers the limits of the channel to those of the tenant's generation, where these are lower.
+func (c *Channel) bound(by owners.Limits) {
+	own := *c.Definition
+	for _, one := range []struct {
+		of    *int64
+		limit uint64
+	}{{&own.Limits.BodyBytes, by.BodyMaxBytes}, {&own.Limits.Depth, by.DepthMax}, {&own.Limits.Components, by.ComponentsMax}} {
+		if one.limit < uint64(*one.of) { // neither is ever negative
+			*one.of = int64(one.limit)
+		}
+	}
+	c.Definition = &own
 }
 
 // generationOf names one compiled pack generation of the epoch.

@@ -70,3 +70,23 @@ func TestQ05WhatCannotServeIsNotVerified(t *testing.T) {
 		}
 	}
 }
+
+// The tenant's limits are part of the epoch: a channel's own are lowered to them, and never raised.
+func TestTheLowerOfTwoLimitsIsTheChannels(t *testing.T) {
+	s := stage.ServingWith(t, func(c *owners.Configuration) {
+		c.Limits.ComponentsMax, c.Limits.DepthMax, c.Limits.BodyMaxBytes = 7, 9, 1<<40
+	}, stage.Batched)
+	epoch, err := frozen.Open(t.Context(), s.Reader, s.Owners.Set(), s.Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := s.Accounts[0].Pack.Channels()[0]
+	channel, err := epoch.Channel(s.Accounts[0].ID, own.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := channel.Definition.Limits
+	if got.Components != 7 || got.Depth != 9 || got.BodyBytes != own.Limits.BodyBytes || got.KeyBytes != own.Limits.KeyBytes {
+		t.Errorf("%+v, the pack's own are %+v", got, own.Limits)
+	}
+}

@@ -120,6 +120,12 @@ func packs() (string, error) {
 // Serving stages a deployment with the packs of these shapes.
 func Serving(t testing.TB, shapes ...Shape) *Stage {
 	t.Helper()
+	return ServingWith(t, func(*owners.Configuration) {}, shapes...)
+}
+
+// ServingWith is Serving with a changed configuration.
+func ServingWith(t testing.TB, change func(*owners.Configuration), shapes ...Shape) *Stage {
+	t.Helper()
 	var folders []string
 	for _, shape := range shapes {
 		folders = append(folders, Folder(t, shape))
@@ -147,7 +153,7 @@ func Serving(t testing.TB, shapes ...Shape) *Stage {
 	}
 	_, err = s.Owners.Authorise(t.Context(), generations)
 	ok(t, err)
-	s.configure(t)
+	s.configure(t, change)
 	s.activate(t)
 	return s
 }
@@ -164,7 +170,7 @@ func (h held) Fetch(_ context.Context, version facts.SecretVersion) ([]byte, err
 }
 
 // configure publishes a credential for each reference of each account's pack, and the configuration.
-func (s *Stage) configure(t testing.TB) {
+func (s *Stage) configure(t testing.TB, change func(*owners.Configuration)) {
 	t.Helper()
 	backend, secrets := Key[facts.OwnerName](t, "memory"), held{}
 	s.Secrets = platform.OpenSecrets(map[facts.OwnerName]platform.SecretBackend{backend: secrets})
@@ -190,6 +196,7 @@ func (s *Stage) configure(t testing.TB) {
 		c.Accounts = append(c.Accounts, a)
 	}
 	slices.SortFunc(c.Accounts, func(a, b owners.AccountConfiguration) int { return a.Account.Compare(b.Account) })
+	change(&c)
 	ok(t, s.Owners.PublishCredentials(t.Context(), credentials))
 	_, err := s.Owners.PublishConfiguration(t.Context(), c)
 	ok(t, err)
