@@ -43,6 +43,7 @@ type turn struct {
 
 	receipts   *receiptGuards
 	executions *executionGuards
+	events     map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
 	rows       rows
 	room       int // how many more rows there may be
 }
@@ -81,7 +82,8 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 		return nil, err
 	}
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
-		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows}
+		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows,
+			events: map[facts.EventID]inbound.Event{}}
 		t.rows.heads = map[facts.ExecutionID]inbound.ExecutionHead{}
 		return t.take()
 	})
