@@ -17,6 +17,11 @@ const (
 	PrivilegesDiffer
 
 	// An item is refused before anything is locked.
+	MethodNotAllowed
+	MediaTypeUnsupported
+	BodyIncomplete
+	SignatureInvalid
+	AccountBusy
 	BatchTooLarge
 	BodyTooLarge
 	BodyUnreadable

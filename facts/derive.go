@@ -94,6 +94,25 @@ func (a Author) ReceiptBody(body []byte) Digest {
 	return end(a.begin(receiptBodyShape).Bytes("body", body))
 }
 
+// HeaderLine is one line of a delivery's header: its name in lower case, its value byte for byte.
+type HeaderLine struct{ Name, Value string }
+
+// AdmittedContent is the digest by which a delivery and a duplicate of its transport key are compared (R18): the body
+// without the values of volatile members, and the frozen identity headers that it carries, in the ascending byte order
+// of their names, each once. Lines in another order, or of one name twice, have no digest.
+func (a Author) AdmittedContent(admitted []byte, identity []HeaderLine) Digest {
+	for i := 1; i < len(identity); i++ {
+		if identity[i-1].Name >= identity[i].Name {
+			return Digest{}
+		}
+	}
+	w := a.begin(admittedContentShape).Bytes("admitted", admitted)
+	w.Group("identity", len(identity), func(item *digest.Writer, ordinal int) {
+		item.Text("name", identity[ordinal].Name).Bytes("value", []byte(identity[ordinal].Value))
+	})
+	return end(w)
+}
+
 // AdmissionKey is the digest of a transport identity: account, channel and transport key.
 func (a Author) AdmissionKey(account AccountID, channel Channel, key TransportKey) Digest {
 	w := a.begin(admissionKeyShape).ID("account", account)

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math/big"
 	"os"
 	"regexp"
@@ -47,6 +48,7 @@ type parents struct {
 	shares     []AccountID
 	defined    PackDefinition
 	digested   []DigestedDefinition
+	lines      []HeaderLine
 }
 
 func fill(seed byte) parents {
@@ -73,6 +75,7 @@ func fill(seed byte) parents {
 		effect: EffectID{seed + 1}, remote: RemoteIdentity{word}, owner: OwnerSlot{word}, shares: []AccountID{{seed + 1}, {seed + 2}},
 		defined:  PackDefinition{InboundRoute, DefinitionID{word}, DefinitionVersion{word}},
 		digested: []DigestedDefinition{{PackDefinition{CalloutProfile, DefinitionID{word}, DefinitionVersion{word}}, sum}},
+		lines:    []HeaderLine{{word, word}},
 	}
 }
 
@@ -83,6 +86,7 @@ var derivations = []struct {
 	derive func(Author, parents) Digest
 }{
 	{"receipt-body", "body", func(a Author, p parents) Digest { return a.ReceiptBody(p.body) }},
+	{"admitted-content", "body lines", func(a Author, p parents) Digest { return a.AdmittedContent(p.body, p.lines) }},
 	{"admission-key", "account channel transport", func(a Author, p parents) Digest { return a.AdmissionKey(p.account, p.channel, p.transport) }},
 	{"component", "receipt number", func(a Author, p parents) Digest { return a.Component(p.receipt, p.number).Digest }},
 	{"event-payload", "body", func(a Author, p parents) Digest { return a.EventPayload(p.body) }},
@@ -137,13 +141,13 @@ var replacements = map[string]func(a *parents, b parents){
 	"effectGen": func(a *parents, b parents) { a.effectGen = b.effectGen }, "key": func(a *parents, b parents) { a.key = b.key },
 	"outbound": func(a *parents, b parents) { a.outbound = b.outbound }, "effect": func(a *parents, b parents) { a.effect = b.effect },
 	"remote": func(a *parents, b parents) { a.remote = b.remote }, "owner": func(a *parents, b parents) { a.owner = b.owner },
-	"shares": func(a *parents, b parents) { a.shares = b.shares }, "defined": func(a *parents, b parents) { a.defined = b.defined },
+	"shares": func(a *parents, b parents) { a.shares = b.shares }, "lines": func(a *parents, b parents) { a.lines = b.lines }, "defined": func(a *parents, b parents) { a.defined = b.defined },
 	"digested": func(a *parents, b parents) { a.digested = b.digested },
 }
 
 // mayBeAbsent names, by "derivation parent", where absence is a value of its own.
 var mayBeAbsent = []string{
-	"receipt-body body", "event-payload body", "execution-input body", "component number", "execution number",
+	"receipt-body body", "admitted-content body", "admitted-content lines", "event-payload body", "execution-input body", "component number", "execution number",
 	"dependency number", "canonical-projection grouping", "epoch-shares shares",
 	"pack-definition body", "pack-payload body", "pack-payload digested", "ordering-contract body",
 }
@@ -232,6 +236,25 @@ func TestEachMemberOfAReferenceAndOfAContentMovesItsDigest(t *testing.T) {
 		} else {
 			seen[sum] = true
 		}
+	}
+}
+
+// Lines that could be told apart in two ways, or come in another order, would be two digests of one delivery.
+func TestR18AdmittedContentTakesIdentityLinesInOneOrderOnly(t *testing.T) {
+	author := v2Author(t)
+	a, b := HeaderLine{"a", "1"}, HeaderLine{"b", "\xff"}
+	for _, lines := range [][]HeaderLine{{b, a}, {a, a}, {{"\xff", ""}}} {
+		if sum := author.AdmittedContent(nil, lines); !sum.IsZero() {
+			t.Errorf("%q has the digest %s", lines, sum)
+		}
+	}
+	seen := map[Digest]string{}
+	for _, lines := range [][]HeaderLine{nil, {a}, {b}, {a, b}, {{"a", ""}}, {{"a", "1b"}}, {{"a1", "b"}}, {{"a", "1"}, {"b", "\xfe"}}} {
+		sum := author.AdmittedContent([]byte("body"), lines)
+		if before, twice := seen[sum]; twice || sum.IsZero() {
+			t.Errorf("%q and %s have one digest", lines, before)
+		}
+		seen[sum] = fmt.Sprintf("%q", lines)
 	}
 }
 

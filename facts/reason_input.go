@@ -1,5 +1,7 @@
 package facts
 
+import "time"
+
 // startReasons keep the process from starting. Each leaves everything as it was.
 var startReasons = map[Code]Reason{
 	ConfigurationInvalid: {Text: "configuration_invalid", Owner: Operator, Alert: NoAlert,
@@ -36,6 +38,21 @@ var startReasons = map[Code]Reason{
 
 // inputReasons refuse an item for what it is. They are decided before anything is locked.
 var inputReasons = map[Code]Reason{
+	MethodNotAllowed: {Text: "method_not_allowed", Owner: Caller, Alert: NoAlert,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectInput),
+		Meaning: "the request's method is not the one that its channel takes"},
+	MediaTypeUnsupported: {Text: "media_type_unsupported", Owner: Caller, Alert: NoAlert,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectInput, CorrectGeneration),
+		Meaning: "the request's media type or content coding is not one that its channel takes"},
+	BodyIncomplete: {Text: "body_incomplete", Owner: Caller, Alert: NoAlert,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectInput),
+		Meaning: "the request ended, or stood still for too long, before its whole body had come"},
+	SignatureInvalid: {Text: "signature_invalid", Owner: Caller, Alert: NoAlert,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectInput, CorrectGeneration),
+		Meaning: "the request carries no signature that the exact credential generation verifies"},
+	AccountBusy: {Text: "account_busy", Owner: Operator, Alert: 15 * time.Minute,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(RunAgain),
+		Meaning: "more work waits for the account, or for the process, than its bounded queue holds"},
 	BatchTooLarge: {Text: "batch_too_large", Owner: Caller, Alert: NoAlert,
 		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectInput),
 		Meaning: "the batch exceeds a turn's limit of items, rows or bytes"},

@@ -7,6 +7,8 @@ import "connectorcore/facts/digest"
 var (
 	receiptBodyShape = digest.Declare("receipt-body",
 		digest.OfBytes("body"))
+	admittedContentShape = digest.Declare("admitted-content",
+		digest.OfBytes("admitted"), digest.OfGroup("identity", digest.OfText("name"), digest.OfBytes("value")))
 	admissionKeyShape = digest.Declare("admission-key",
 		digest.OfID("account"), digest.OfText("channel"), digest.OfText("transport_key"))
 	componentShape = digest.Declare("component",
@@ -70,7 +72,7 @@ var (
 // Shapes lists every declared shape, for docs/digests.md and its test.
 func Shapes() []*digest.Shape {
 	return []*digest.Shape{
-		receiptBodyShape, admissionKeyShape, componentShape, eventPayloadShape, eventShape, eventContentShape,
+		receiptBodyShape, admittedContentShape, admissionKeyShape, componentShape, eventPayloadShape, eventShape, eventContentShape,
 		canonicalProjectionShape, projectionShape, windowShape, executionShape, executionInputShape, executionRefShape,
 		dependencyShape, commandShape, resultShape, effectRootShape, effectGenerationShape, logicalEffectShape,
 		outboundCommandShape, effectShape, linkShape, packDefinitionShape, packPayloadShape, orderingContractShape,

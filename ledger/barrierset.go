@@ -27,8 +27,11 @@ var (
 // now. A process that takes over has a greater fence, and from then on every other one is stale, for good. Time does
 // nothing to a barrier set.
 //
-// REQUIRES: no two processes use one fence for one attempt. A call with the present fence is taken for the same process
-// asking again.
+// INVARIANT: no two processes have one fence of one attempt. The first is 1 and belongs to whoever minted the set's id;
+// every other one is given by TakeOverBarrierSet, which never gives one twice. So a call with the present fence is the
+// same process asking again.
+//
+// REQUIRES: who did not mint the set's id takes over before it asks anything else.
 //
 // Spec: Ownership boundaries ("The barrier set is crash-recoverable rather than lease-healed").
 type Coordinator struct {
@@ -52,6 +55,9 @@ type (
 	setGuard  = txn.Guard[facts.BarrierSetGuard, machines.ServingPublicationBarrierSetState]
 	setStep   = txn.Step[facts.BarrierSetID, facts.BarrierSetGuard, setEdge]
 )
+
+// firstFence is the fence of the coordinator that opens a set.
+const firstFence facts.Fence = 1
 
 func (c Coordinator) fact() facts.ServingPublicationBarrierSet {
 	return facts.ServingPublicationBarrierSet{ID: c.Set, Scope: c.Scope.Digest, Attempt: c.Attempt}
@@ -144,6 +150,8 @@ func (l *Ledger) OpenBarrierSet(ctx context.Context, c Coordinator) (BarrierSetS
 		case open:
 			return BarrierSetStanding{}, facts.Refuse(facts.WrongState, facts.OfBarrier(other.BarrierSet),
 				"it is not released, and scope %s has one set at a time", c.Scope)
+		case c.Fence != firstFence:
+			return BarrierSetStanding{}, errors.AssertionFailedf("barrier set %s is opened at fence %d, and only a take-over gives another one than %d", c.Set, c.Fence, firstFence)
 		}
 		// Every check is above this line; below it the transaction commits whole or not at all.
 		return BarrierSetStanding{c.Set, c.Fence, machines.ServingPublicationBarrierSetAcquiring, 1},
@@ -272,29 +280,34 @@ func (c Coordinator) proveHold(receipts []serving.BarrierReceipt) (facts.Evidenc
 	return facts.Prove(body)
 }
 
-// TakeOverBarrierSet makes a process the coordinator of an attempt that another one began. From then on the other one is
-// refused, whatever it asks. The set itself does not move.
+// TakeOverBarrierSet makes the caller the coordinator of an attempt that another process began, and gives it with the
+// fence that is its own from now on: one more than the present one, chosen under the set's lock. From then on every
+// earlier coordinator is refused, whatever it asks. The set itself does not move. The fence that is handed in is not read.
 //
 // Locks:   barrier set.
-// Refuses: SubjectMissing, ContentDiffers, StaleHolder (the fence is not greater than the present one), SubjectEnded.
-// Unknown: take over again with the same fence.
-func (l *Ledger) TakeOverBarrierSet(ctx context.Context, c Coordinator) (BarrierSetStanding, error) {
+// Refuses: SubjectMissing, ContentDiffers, SubjectEnded.
+// Unknown: take over again. That gives a higher fence, which is safe: nobody was told of the fence that may have been
+// taken before, so nobody asks with it, and it makes stale only those who are stale by the higher one as well.
+func (l *Ledger) TakeOverBarrierSet(ctx context.Context, c Coordinator) (Coordinator, BarrierSetStanding, error) {
+	c.Fence = firstFence
 	if err := c.complete(); err != nil {
-		return BarrierSetStanding{}, err
+		return Coordinator{}, BarrierSetStanding{}, err
 	}
-	return txn.Run(ctx, l.db, kindTakeOver, func(tx *txn.Tx) (BarrierSetStanding, error) {
+	standing, err := txn.Run(ctx, l.db, kindTakeOver, func(tx *txn.Tx) (BarrierSetStanding, error) {
 		guards, guard, err := c.lockSet(tx)
 		if err != nil {
 			return BarrierSetStanding{}, err
 		}
-		switch {
-		case c.Fence < guard.Row.Holder:
-			return BarrierSetStanding{}, c.holds(guard)
-		case c.Fence == guard.Row.Holder || guard.State == releasedState:
-			return standingSet(guard), c.ended(guard)
+		if err := c.ended(guard); err != nil {
+			return BarrierSetStanding{}, err
 		}
-		guard.Row.Holder = c.Fence
+		guard.Row.Holder++
 		// Every check is above this line; below it the transaction commits whole or not at all.
 		return standingSet(guard), tx.Apply(txn.Carry(guards, guard.Row))
 	})
+	if err != nil {
+		return Coordinator{}, BarrierSetStanding{}, err
+	}
+	c.Fence = standing.Holder
+	return c, standing, nil
 }

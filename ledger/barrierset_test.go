@@ -134,12 +134,14 @@ func TestP48ATakeOverInEveryStateMakesTheEarlierCoordinatorStale(t *testing.T) {
 	for _, stage := range stages {
 		ok(t, stage.reach(c))
 		later := c
-		later.Fence += 2
-		for range 2 {
-			standing, err := s.ledger.TakeOverBarrierSet(t.Context(), later)
-			if err != nil || standing.State.String() != stage.state || standing.Holder != later.Fence {
-				t.Errorf("%s: taken over as %+v, %v", stage.state, standing, err)
+		for n := range facts.Fence(2) { // whatever fence it names, the next one is given, and never one twice
+			asked := c
+			asked.Fence = 90 * n
+			taken, standing, err := s.ledger.TakeOverBarrierSet(t.Context(), asked)
+			if later = c; err != nil || standing.State.String() != stage.state || standing.Holder != taken.Fence || taken.Fence != c.Fence+n+1 {
+				t.Errorf("%s: taken over as %+v with %+v, %v", stage.state, taken, standing, err)
 			}
+			later.Fence = taken.Fence
 		}
 		receipts, _ = s.acquire(t.Context(), s.ledger, later)
 		for _, fence := range []facts.Fence{c.Fence, c.Fence + 1} {
@@ -148,14 +150,14 @@ func TestP48ATakeOverInEveryStateMakesTheEarlierCoordinatorStale(t *testing.T) {
 			for name, call := range s.calls(receipts) {
 				refused(t, stage.state+": stale "+name, call(stale), facts.StaleHolder)
 			}
-			_, err := s.ledger.TakeOverBarrierSet(t.Context(), stale)
-			refused(t, stage.state+": a take-over by a lower fence", err, facts.StaleHolder)
 			refused(t, stage.state+": a stale release at the owners", s.releaseOwners(t.Context(), s.ledger, stale), facts.StaleHolder)
-			_, err = s.acquire(t.Context(), s.ledger, stale)
+			_, err := s.acquire(t.Context(), s.ledger, stale)
 			refused(t, stage.state+": a stale acquire at the owners", err, facts.StaleHolder)
 		}
 		foreign := later
 		foreign.Attempt = facts.Mint[facts.ActivationAttemptID]()
+		_, _, err := s.ledger.TakeOverBarrierSet(t.Context(), foreign)
+		refused(t, stage.state+": another attempt's take-over", err, facts.ContentDiffers)
 		for name, call := range s.calls(receipts) {
 			refused(t, stage.state+": another attempt's "+name, call(foreign), facts.ContentDiffers)
 		}
@@ -166,9 +168,46 @@ func TestP48ATakeOverInEveryStateMakesTheEarlierCoordinatorStale(t *testing.T) {
 	}
 	_, err := s.ledger.ReleaseBarrierSet(t.Context(), c, ledger.Activated{Epoch: ref, Accounts: s.accounts})
 	ok(t, err)
-	c.Fence++
-	_, err = s.ledger.TakeOverBarrierSet(t.Context(), c)
+	_, _, err = s.ledger.TakeOverBarrierSet(t.Context(), c)
 	refused(t, "a take-over of a released set", err, facts.SubjectEnded)
+}
+
+// However many processes take over at once, each is given a fence of its own, and only the last one may go on.
+func TestP48NoTwoProcessesHoldOneFence(t *testing.T) {
+	s := newScene(t)
+	c := s.coordinator()
+	_, err := s.ledger.OpenBarrierSet(t.Context(), c)
+	ok(t, err)
+	const processes = 6
+	taken := make([]ledger.Coordinator, processes)
+	var group sync.WaitGroup
+	for i := range processes {
+		group.Go(func() {
+			var err error
+			if taken[i], _, err = s.ledger.TakeOverBarrierSet(t.Context(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	slices.SortFunc(taken, func(a, b ledger.Coordinator) int { return int(a.Fence) - int(b.Fence) })
+	for i, one := range taken {
+		if one.Fence != facts.Fence(i+2) {
+			t.Errorf("process %d was given fence %d", i, one.Fence)
+		}
+		_, err := s.ledger.OpenBarrierSet(t.Context(), one)
+		if last := i == processes-1; last != (err == nil) {
+			t.Errorf("fence %d: %v", one.Fence, err)
+		}
+	}
+	missing := c
+	missing.Set = facts.Mint[facts.BarrierSetID]()
+	_, _, err = s.ledger.TakeOverBarrierSet(t.Context(), missing)
+	refused(t, "a take-over of a set that nobody opened", err, facts.SubjectMissing)
+	missing.Fence = 2
+	if _, err := s.ledger.OpenBarrierSet(t.Context(), missing); !errors.HasAssertionFailure(err) && !errors.Is(err, facts.WrongState) {
+		t.Errorf("a set was opened at fence 2: %v", err)
+	}
 }
 
 // later is a clock that is a hundred years ahead.
@@ -278,7 +317,7 @@ func TestR05UnknownMovesOfASetAreSettled(t *testing.T) {
 			func() (err error) { receipts, err = s.acquire(t.Context(), l, c); return err },
 			func() error { _, err := l.RecordBarrierReceipts(t.Context(), c, receipts); return err },
 			func() error { _, err := l.HoldBarrierSet(t.Context(), c); return err },
-			func() error { later = c; later.Fence++; _, err := l.TakeOverBarrierSet(t.Context(), later); return err },
+			func() (err error) { later, _, err = l.TakeOverBarrierSet(t.Context(), c); return err },
 			func() error { _, err := l.ReleaseBarrierSet(t.Context(), later, ledger.Activated{}); return err },
 			func() error { return s.releaseOwners(t.Context(), l, later) },
 		} {

@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-// drive carries an attempt out from wherever it was left: the same calls with the same ids, in their order. A coordinator
-// whose fence is not the first takes over.
+// drive carries an attempt out from wherever it was left: the same calls with the same ids, in their order, after a
+// take-over of the set if there is one.
 func (s *scene) drive(ctx context.Context, l *ledger.Ledger, c ledger.Coordinator, content ledger.EpochContent) error {
 	standing, err := l.PrepareEpoch(ctx, content)
 	if err != nil {
@@ -27,11 +27,14 @@ func (s *scene) drive(ctx context.Context, l *ledger.Ledger, c ledger.Coordinato
 	if err := s.walkOver(ctx, l, s.accounts); err != nil {
 		return err
 	}
-	_, err = l.TakeOverBarrierSet(ctx, c)
-	if c.Fence > 1 && errors.Is(err, facts.SubjectEnded) {
-		return s.releaseOwners(ctx, l, c) // the attempt was over but for its owners
-	}
-	if err != nil && !errors.Is(err, facts.SubjectMissing) {
+	taken, _, err := l.TakeOverBarrierSet(ctx, c)
+	switch {
+	case err == nil:
+		c = taken
+	case errors.Is(err, facts.SubjectEnded): // the attempt was over but for its owners
+		c.Fence = facts.Fence(s.count("SELECT holder_fence FROM serving_publication_barrier_set_guard WHERE barrier_set_id=?", c.Set))
+		return s.releaseOwners(ctx, l, c)
+	case !errors.Is(err, facts.SubjectMissing):
 		return err
 	}
 	if err := s.hold(ctx, l, c); err != nil {
@@ -95,9 +98,7 @@ func TestP48ACrashAtEveryBoundaryIsEndedByOneTakeOver(t *testing.T) {
 		if active != serving || !active && strings.Contains(left, "v2_serving") {
 			t.Errorf("%s left %s", at, left)
 		}
-		successor := c
-		successor.Fence = 2
-		ok(t, s.drive(t.Context(), s.ledger, successor, content))
+		ok(t, s.drive(t.Context(), s.ledger, c, content))
 		if got := s.states(ref); got != "epoch active at 3; sets released at 4; gates v2_serving at 6 under it" {
 			t.Errorf("%s left %s, and the successor %s", at, left, got)
 		}

@@ -17,10 +17,14 @@ var kindJudge = txn.NewKind("judge epoch")
 // decides nothing, and no Judgement is made of it.
 type Judgement struct {
 	Epoch facts.EpochRef
-	// Found is the content as it was reconstructed from the owners' present answers. It counts if nothing is absent.
+	// Found is the content as it was reconstructed from the owners' present answers. It counts if nothing is absent and
+	// nothing differs.
 	Found EpochContent
 	// Absent is the first generation of which its owner says with authority that it is not there.
 	Absent GenerationName
+	// Differs is the first answer that does not say what its owner's protocol demands, so that there is no content: the
+	// owner, the generation and the field. It is empty if every answer did.
+	Differs string
 }
 
 // Judged is where the epoch stands after a judgement, and why it was rejected.
@@ -68,7 +72,7 @@ func (rejectedBody) Version() uint16 { return 1 }
 //
 // Spec: State machines ("prepared -> verified | rejected is an external-owner verification transition").
 func (l *Ledger) JudgeEpoch(ctx context.Context, judgement Judgement) (Judged, error) {
-	if judgement.Absent == (GenerationName{}) && judgement.Found.Candidate.Epoch != judgement.Epoch.ID {
+	if judgement.Absent == (GenerationName{}) && judgement.Differs == "" && judgement.Found.Candidate.Epoch != judgement.Epoch.ID {
 		return Judged{}, errors.AssertionFailedf("epoch %s is judged by a candidate of epoch %s", judgement.Epoch.ID, judgement.Found.Candidate.Epoch)
 	}
 	return txn.Run(ctx, l.db, kindJudge, func(tx *txn.Tx) (Judged, error) {
@@ -126,8 +130,11 @@ func preparedEpoch(tx *txn.Tx, ref facts.EpochRef) (facts.ServingEpoch, error) {
 }
 
 func (j Judgement) fault(tx *txn.Tx, prepared facts.ServingEpoch) (string, error) {
-	if j.Absent != (GenerationName{}) {
+	switch {
+	case j.Absent != (GenerationName{}):
 		return j.Absent.Owner.String() + " " + j.Absent.Name.String() + " is absent, says its owner", nil
+	case j.Differs != "":
+		return j.Differs, nil
 	}
 	return j.Found.fault(tx, prepared)
 }

@@ -134,6 +134,21 @@ func TestP02AnAbsentGenerationRejectsByName(t *testing.T) {
 	refused(t, "another judgement of a rejected epoch", err, facts.SubjectEnded)
 }
 
+func TestP02AnAnswerThatDoesNotOpenRejectsByItsOwnWords(t *testing.T) {
+	s := newScene(t)
+	_, ref := s.prepared()
+	judgement := ledger.Judgement{Epoch: ref, Differs: "credentials g-1: its receipt is not that of its bytes"}
+	for range 2 {
+		judged, err := s.ledger.JudgeEpoch(t.Context(), judgement)
+		if err != nil || judged.Cause == nil || judged.Cause.Detail != judgement.Differs || judged.State.String() != "rejected" {
+			t.Errorf("%+v, %v", judged, err)
+		}
+	}
+	if got := s.ledgerOf("serving_epoch_ledger", ref.ID); got != "1 reject_prepared" {
+		t.Error(got)
+	}
+}
+
 // Two coordinators judge at once, one of them by an answer that differs: one edge is taken, and the other is told.
 func TestOfTwoJudgementsOneComesFirst(t *testing.T) {
 	s := newScene(t)

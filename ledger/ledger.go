@@ -5,12 +5,16 @@ import (
 
 	"connectorcore/facts"
 	"connectorcore/ledger/internal/txn"
+	"connectorcore/readers"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Ledger runs protocol transactions over one pool of the ledger role. It is safe for concurrent use.
-type Ledger struct{ db *txn.DB }
+type Ledger struct {
+	db    *txn.DB
+	reads *readers.Reader // over the same pool, for what is found without a lock
+}
 
 // Open makes a Ledger over a pool that schema.Connect opened in schema.RoleLedger. The pool stays the caller's.
 func Open(pool *sql.DB, options ...Option) (*Ledger, error) {
@@ -22,7 +26,7 @@ func Open(pool *sql.DB, options ...Option) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{db}, nil
+	return &Ledger{db, readers.Open(pool)}, nil
 }
 
 // Option changes how a Ledger runs, never what it decides.

@@ -33,7 +33,7 @@ var receiptFact = &Table{
 		{Name: "channel", Type: typeKey},
 		{Name: "transport_key", Type: typeKey},
 		{Name: "body", Type: typeEvidence},
-		{Name: "identity", Type: typeEvidence},
+		{Name: "header", Type: typeEvidence},
 		{Name: "credential_generation_id", Type: typeID, Nullable: true},
 		{Name: "secret_member", Type: typeKey, Nullable: true},
 		{Name: "birth", Type: typeState},
@@ -90,7 +90,7 @@ var redeliveryFact = &Table{
 		{Name: "account_id", Type: typeID},
 		{Name: "answer", Type: typeState},
 		{Name: "body", Type: typeEvidence},
-		{Name: "identity", Type: typeEvidence},
+		{Name: "header", Type: typeEvidence},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"receipt_id", "body_digest"},
@@ -106,11 +106,11 @@ var (
 		return []any{&r.Account, &r.Key, &r.Receipt, &r.Admitted, &r.Body}
 	}}
 	Receipts = Rows[inbound.Receipt]{receiptFact, func(r *inbound.Receipt) []any {
-		return []any{&r.ID, &r.Account, &r.Epoch, &r.Channel, &r.TransportKey, blob{&r.Body}, blob{&r.Identity},
+		return []any{&r.ID, &r.Account, &r.Epoch, &r.Channel, &r.TransportKey, blob{&r.Body}, blob{&r.Header},
 			optional[facts.CredentialGenerationID]{&r.Credential}, optional[facts.DefinitionID]{&r.Member}, birthColumn{&r.Birth}}
 	}}
 	Redeliveries = Rows[inbound.Redelivery]{redeliveryFact, func(r *inbound.Redelivery) []any {
-		return []any{&r.Receipt, &r.Body, &r.Account, answerColumn{&r.Answer}, blob{&r.Raw}, blob{&r.Identity}}
+		return []any{&r.Receipt, &r.Body, &r.Account, answerColumn{&r.Answer}, blob{&r.Raw}, blob{&r.Header}}
 	}}
 	Components = Rows[inbound.Component]{componentFact, func(r *inbound.Component) []any {
 		return []any{&r.Receipt, &r.Ordinal, &r.Account, verdictColumn{&r.Verdict}, codeColumn{&r.Reason},

@@ -36,6 +36,9 @@ const maxDatabaseName = 32 - len("_application")
 
 func (r Role) name(database string) string { return database + "_" + string(r) }
 
+// Take is the statement by which a session of a login of this database takes the role.
+func (r Role) Take(database string) string { return "SET ROLE '" + r.name(database) + "'" }
+
 // Privileges are what a role may do to a table of a kind, sorted.
 func (r Role) Privileges(k Kind) []string {
 	switch {
@@ -122,7 +125,8 @@ func LockRoles(ctx context.Context, db *sql.DB) (release func() error, err error
 		}
 	}
 	return func() error {
-		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", rolesLock)
+		var released sql.NullBool // by SELECT: TiDB takes a DO and evaluates nothing of it
+		err := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", rolesLock).Scan(&released)
 		return errors.CombineErrors(err, conn.Close())
 	}, nil
 }
@@ -212,6 +216,30 @@ func Admit(ctx context.Context, db *sql.DB, database, login string) (err error) 
 	} {
 		if err := execute(ctx, db, statement); err != nil {
 			return errors.Wrapf(err, "admitting login %s to database %s", login, database)
+		}
+	}
+	return nil
+}
+
+var applicationDatabase = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
+
+// AdmitApplication makes an application's own database if it is not there, and lets the application's role of our database
+// read and write its rows. Its tables are the application's business.
+func AdmitApplication(ctx context.Context, db *sql.DB, database, application string) (err error) {
+	if !applicationDatabase.MatchString(application) || strings.EqualFold(application, database) {
+		return errors.Newf("the application's database %q: want a database of its own beside %s, named in letters, digits and _", application, database)
+	}
+	release, err := LockRoles(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.CombineErrors(err, release()) }()
+	for _, statement := range []string{
+		"CREATE DATABASE IF NOT EXISTS `" + application + "`",
+		fmt.Sprintf("GRANT SELECT, INSERT, UPDATE, DELETE ON `%s`.* TO '%s'", application, RoleApplication.name(database)),
+	} {
+		if err := execute(ctx, db, statement); err != nil {
+			return errors.Wrapf(err, "the application's database %s", application)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"connectorcore/proptest/world"
 	"connectorcore/schema"
@@ -301,5 +302,33 @@ func TestAdmitGivesALoginTheRolesAndNothingElse(t *testing.T) {
 	}
 	if err := schema.CheckLogin(t.Context(), store.Pool(t, schema.RoleLedger)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The lock on users and roles is let go of when it is released, and not only when its connection ends.
+func TestLockOnRolesIsFreeOnceItIsReleased(t *testing.T) {
+	db := world.Database(t)
+	for range 2 {
+		release, err := schema.LockRoles(t.Context(), db.Admin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := func() (free bool) {
+			if err := db.Admin.QueryRowContext(t.Context(), "SELECT IS_FREE_LOCK('connectorcore_roles')").Scan(&free); err != nil {
+				t.Fatal(err)
+			}
+			return free
+		}
+		if free() {
+			t.Error("it is not held")
+		}
+		if err := release(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); !free(); { // another test may take it in between
+			if time.Now().After(deadline) {
+				t.Fatal("it is held although it was released")
+			}
+		}
 	}
 }

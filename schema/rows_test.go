@@ -80,7 +80,7 @@ var fieldOf = map[string]string{
 	"hold_fence": "Fence",
 	"open_scope": "OpenScope",
 	"key_digest": "Key", "receipt_id": "Receipt", "admitted_digest": "Admitted", "receipt.receipt_id": "ID", "channel": "Channel",
-	"transport_key": "TransportKey", "body": "Body", "identity": "Identity", "credential_generation_id": "Credential", "secret_member": "Member",
+	"transport_key": "TransportKey", "body": "Body", "header": "Header", "credential_generation_id": "Credential", "secret_member": "Member",
 	"body_digest": "Body", "answer": "Answer", "receipt_redelivery.body": "Raw",
 	"birth": "Birth", "due_at": "Due", "verdict": "Verdict", "reason": "Reason", "event_id": "Event", "receipt_component.content_digest": "Content",
 	"event.event_id": "ID", "source_event_key": "Key", "locator": "Locator", "occurrence": "Occurrence", "contract_digest": "Contract",
@@ -356,7 +356,7 @@ func TestWhatNamesNothingIsNeverBound(t *testing.T) {
 			if column(c.table, name).Type == "bigint unsigned" {
 				continue // zero counts nothing and is a number
 			}
-			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "identity", "payload", "input", "detail", "reason"}, name) {
+			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "header", "payload", "input", "detail", "reason"}, name) {
 				continue // a constant; a list that may be empty; one of two words; bytes of which there may be none; no code is NULL
 			}
 			bound, err := driver.DefaultParameterConverter.ConvertValue(addresses[at])

@@ -53,7 +53,7 @@ var epochGuard = guardTable(machines.ServingEpoch, Guard, RankEpoch, Table{
 	Says:    "An epoch's state, stored once.",
 	Columns: []Column{{Name: "epoch_id", Type: typeID}},
 	Primary: []string{"epoch_id"},
-	Reader:  "transitions of the epoch, locked; production transactions, by a current read under their share",
+	Reader:  "transitions of the epoch, locked; production transactions, by a current read under their share; the activation coordinator, all of them",
 })
 
 var epochShare = &Table{
@@ -95,7 +95,7 @@ var barrierFact = &Table{
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"barrier_set_id"},
-	Reader:  "the activation coordinator, by exact set",
+	Reader:  "the activation coordinator, by exact set, and all of them when it goes on from what another process left",
 }
 
 // ColumnOpenScope is the scope of a barrier set that is not released.

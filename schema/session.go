@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,11 +39,14 @@ var settings = []setting{
 	{"tidb_enable_noop_functions", "OFF", "statements that lock nothing would be accepted"},
 	{checkConstraints, "1", "without it a CHECK is accepted and not created"},
 	{"innodb_lock_wait_timeout", "5", "a lock wait must end well before the driver gives the connection up"},
-	{"tidb_idle_transaction_timeout", "15", "a stalled process would hold an account's gate"},
+	{"tidb_idle_transaction_timeout", strconv.Itoa(int(IdleLimit / time.Second)), "a stalled process would hold an account's gate"},
 	{"sql_select_limit", "18446744073709551615", "with a limit a lock of several guards returns some of them and no error, and a head reads as ended"},
 	{"time_zone", "+00:00", "stored times are UTC"},
 	{"autocommit", "1", "a statement outside a transaction would open one"},
 }
+
+// IdleLimit is how long a transaction may idle between two statements before the server ends it and its connection.
+const IdleLimit = 15 * time.Second
 
 // checkConstraints is the variable that lets a CHECK exist; Converge turns it on.
 const checkConstraints = "tidb_enable_check_constraint"
@@ -203,7 +207,7 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 		if !ok {
 			return errors.AssertionFailedf("the driver's connection executes nothing")
 		}
-		if _, err := execer.ExecContext(ctx, "SET ROLE '"+c.role.name(c.database)+"'", nil); err != nil {
+		if _, err := execer.ExecContext(ctx, c.role.Take(c.database), nil); err != nil {
 			return errors.Wrapf(err, "TiDB at %s: role %s of database %s: run 'connector schema apply'", c.address, c.role, c.database)
 		}
 	}

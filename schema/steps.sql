@@ -608,7 +608,7 @@ CREATE TABLE IF NOT EXISTS receipt (
   channel varbinary(512) NOT NULL,
   transport_key varbinary(512) NOT NULL,
   body mediumblob NOT NULL,
-  identity mediumblob NOT NULL,
+  header mediumblob NOT NULL,
   credential_generation_id binary(16),
   secret_member varbinary(512),
   birth varbinary(32) NOT NULL,
@@ -775,7 +775,7 @@ CREATE TABLE IF NOT EXISTS receipt_redelivery (
   account_id binary(16) NOT NULL,
   answer varbinary(32) NOT NULL,
   body mediumblob NOT NULL,
-  identity mediumblob NOT NULL,
+  header mediumblob NOT NULL,
   born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
   PRIMARY KEY (receipt_id, body_digest) CLUSTERED,
   CONSTRAINT receipt_redelivery_answer CHECK (answer IN ('duplicate', 'conflict'))

@@ -43,6 +43,10 @@ var exits = map[facts.Code]int{
 	facts.ContentDiffers:       exitConflict,
 	facts.WrongState:           exitConflict,
 	facts.PublicationBarred:    exitConflict,
+	facts.StaleHolder:          exitConflict,
+	facts.OwnerDisagrees:       exitConflict,
+	facts.BarrierNotHeld:       exitConflict,
+	facts.OwnerUnavailable:     exitUnavailable,
 	facts.GenerationReferenced: exitConflict,
 	facts.StaleCredentialFence: exitConflict,
 	facts.SubjectMissing:       exitNotFound,
@@ -91,6 +95,8 @@ func exitOf(err error) int {
 		if code, other := exits[refusal.Code]; other {
 			return code
 		}
+	case errors.Is(err, facts.ErrOutcomeUnknown):
+		return exitUncertain
 	case errors.Is(err, context.DeadlineExceeded):
 		return exitUnavailable
 	}

@@ -73,9 +73,11 @@ func (p *program) root() *cobra.Command {
 	root := group("connector", "Connect an application to outside providers",
 		p.version(), p.refusals(),
 		group("config", "Look at the configuration", p.configView(), p.configValidate()),
-		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify()),
+		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify(), p.schemaApplication()),
+		p.serve(),
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
 		p.packs(),
+		p.activate(), group("epoch", "Look at what serves, and what may", p.epochShow()),
 		p.catalog(), p.tenant(), p.credential(),
 		group("deployment", "Say once what this installation is", p.deploymentFound()),
 	)

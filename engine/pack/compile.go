@@ -63,6 +63,39 @@ func Load(canonical []byte) (*Pack, error) {
 	return made, nil
 }
 
+// Open makes definitions of one pack usable again, of the exact canonical bytes that their owners gave: all of them, or
+// those that a deployment authorised. The Pack has no head, and no digest or generation of a whole: to check those was
+// its owners' business.
+func Open(definitions [][]byte) (*Pack, error) {
+	c := compiler{report: &form.Report{}, pack: &Pack{}}
+	for _, canonical := range definitions {
+		root, err := form.ReadCanonical(canonical)
+		if err != nil {
+			return nil, errors.Wrap(err, "pack: a definition")
+		}
+		c.define(root)
+	}
+	p := c.pack
+	c.order()
+	c.beside()
+	if err := c.report.Err(); err != nil {
+		return nil, errors.Wrap(err, "pack: its definitions")
+	}
+	author, err := facts.ProfileV2.Author()
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := p.digest(author, c.all); err != nil {
+		return nil, err
+	}
+	for _, canonical := range definitions {
+		if !slices.ContainsFunc(p.definitions, func(d Definition) bool { return string(d.canonical) == string(canonical) }) {
+			return nil, errors.New("pack: a definition is not in its canonical form")
+		}
+	}
+	return p, p.contracts(author)
+}
+
 // Validate finds every fault of a folder; nil if there is none.
 func Validate(folder fs.FS) error {
 	_, err := Compile(folder)
@@ -239,15 +272,20 @@ func kindTexts() []string {
 
 // finish checks the definitions beside each other and orders them.
 func (c *compiler) finish() (*Pack, error) {
+	c.order()
+	c.beside()
+	if err := c.report.Err(); err != nil {
+		return nil, err
+	}
+	return c.pack, c.pack.finish(c.all)
+}
+
+// order puts definitions into the order that does not depend on files.
+func (c *compiler) order() {
 	p := c.pack
 	slices.SortStableFunc(c.all, func(a, b *definition) int { return a.identity.Compare(b.identity) })
 	slices.SortFunc(p.routes, func(a, b *Route) int { return a.Name.Compare(b.Name) })
 	slices.SortFunc(p.callouts, func(a, b *Callout) int { return a.Name.Compare(b.Name) })
 	slices.SortFunc(p.mappings, func(a, b *Mapping) int { return a.Name.Compare(b.Name) })
 	slices.SortFunc(p.pushes, func(a, b *Push) int { return a.Name.Compare(b.Name) })
-	c.beside()
-	if err := c.report.Err(); err != nil {
-		return nil, err
-	}
-	return p, p.finish(c.all)
 }

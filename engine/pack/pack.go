@@ -123,20 +123,9 @@ func (p *Pack) finish(all []*definition) error {
 	if err != nil {
 		return err
 	}
-	list := &form.Node{Kind: form.List}
-	digested := make([]facts.DigestedDefinition, 0, len(all))
-	for _, d := range all {
-		node, err := form.Encode(d.body)
-		if err != nil {
-			return errors.Wrapf(err, "definition %s", d.identity.ID)
-		}
-		canonical := form.AppendCanonical(nil, node)
-		one := facts.DigestedDefinition{PackDefinition: d.identity, Digest: author.PackDefinition(d.identity, canonical)}
-		list.Items, digested = append(list.Items, node), append(digested, one)
-		p.definitions = append(p.definitions, Definition{one, canonical})
-		if err := d.bind(); err != nil {
-			return err
-		}
+	list, digested, err := p.digest(author, all)
+	if err != nil {
+		return err
 	}
 	p.canonical = form.AppendCanonical(nil, &form.Node{Kind: form.Map, Members: []form.Member{
 		{Name: "pack", Value: headNode}, {Name: "definitions", Value: list}}})
@@ -146,6 +135,26 @@ func (p *Pack) finish(all []*definition) error {
 		return errors.AssertionFailedf("the pack %s has no digest", p.head.Name)
 	}
 	return p.contracts(author)
+}
+
+// digest gives each definition its canonical bytes and digest, and readies its expressions.
+func (p *Pack) digest(author facts.Author, all []*definition) (*form.Node, []facts.DigestedDefinition, error) {
+	list := &form.Node{Kind: form.List}
+	digested := make([]facts.DigestedDefinition, 0, len(all))
+	for _, d := range all {
+		node, err := form.Encode(d.body)
+		if err != nil {
+			return nil, nil, errors.Wrapf(err, "definition %s", d.identity.ID)
+		}
+		canonical := form.AppendCanonical(nil, node)
+		one := facts.DigestedDefinition{PackDefinition: d.identity, Digest: author.PackDefinition(d.identity, canonical)}
+		list.Items, digested = append(list.Items, node), append(digested, one)
+		p.definitions = append(p.definitions, Definition{one, canonical})
+		if err := d.bind(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, digested, nil
 }
 
 // contracts digests the ordering contract of each route that depends on order.

@@ -22,6 +22,7 @@ import (
 type Config struct {
 	Store   Store
 	Secrets SecretPlaces
+	Serve   Serve
 	Log     Log
 	// Values are all keys in order, each with its value as it may be shown and with where it came from.
 	Values []Value
@@ -41,6 +42,14 @@ type SecretPlaces struct {
 	VaultAddress      string
 	VaultTokenFile    string // absolute
 	VaultNamespace    string
+}
+
+// Serve says where a daemon listens and whom it serves.
+type Serve struct {
+	Listen      string // the door's host:port
+	Origin      string // how providers reach the door; empty takes it from each request
+	Operations  string // host:port of /healthz, /readyz and /metrics
+	Application string // the base address of a remote application; empty for a program that links its own
 }
 
 // Log says what is logged.
@@ -109,6 +118,7 @@ func Load(environ []string, flags *pflag.FlagSet) (*Config, error) {
 		return nil, err
 	}
 	config.Store.Witness = witness
+	config.Serve = Serve{texts["serve.listen"], texts["serve.origin"], texts["serve.operations"], texts["serve.application"]}
 	config.Log.Format = texts["log.format"]
 	if err := config.Log.Level.UnmarshalText([]byte(texts["log.level"])); err != nil {
 		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("log.level"), "%v", err)

@@ -1,9 +1,12 @@
 package platform
 
 import (
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"connectorcore/schema"
@@ -84,6 +87,22 @@ var keys = []Key{
 	{
 		Name: "secrets.vault_namespace", Default: "none", check: checkSomething,
 		Says: "the namespace in which that server is asked",
+	},
+	{
+		Name: "serve.listen", Default: "127.0.0.1:8480", check: checkAddress, standard: always("127.0.0.1:8480"),
+		Says: "where the door for deliveries listens, as host:port",
+	},
+	{
+		Name: "serve.origin", Default: "none: taken from each request", check: checkOrigin,
+		Says: "how providers reach the door, as https://host; needed behind a proxy by schemes that sign the address",
+	},
+	{
+		Name: "serve.operations", Default: "127.0.0.1:8481", check: checkAddress, standard: always("127.0.0.1:8481"),
+		Says: "where /healthz, /readyz and /metrics are, as host:port; it is for operators only",
+	},
+	{
+		Name: "serve.application", Default: "none", check: checkOrigin,
+		Says: "the base address of the application that commands are submitted to, for a daemon that links none",
 	},
 	{
 		Name: "log.level", Default: "info", check: oneOf("debug", "info", "warn", "error"), standard: always("info"),
@@ -183,6 +202,23 @@ func checkSomething(string) error { return nil }
 func checkDir(text string) error {
 	if strings.HasPrefix(text, "~") {
 		return errors.Newf("%q begins with ~, which only a shell replaces: write the whole path, or ./~ for that name", text)
+	}
+	return nil
+}
+
+func checkAddress(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || host == "" && number == 0 {
+		return errors.Newf("%q is no address to listen at: want host:port, with port 0 for any free one", text)
+	}
+	return nil
+}
+
+// checkOrigin takes an address without what could hold a secret.
+func checkOrigin(text string) error {
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		return errors.New("want http://host:port or https://host, without user, query or fragment")
 	}
 	return nil
 }

@@ -90,6 +90,7 @@ func TestEveryKeyIsReadFromEachOfItsSpellings(t *testing.T) {
 		"store.dsn": dsnA, "store.migration_dsn": dsnA, "store.dsn_file": path, "store.migration_dsn_file": path,
 		"store.dir": "/data", "store.witness": "/witness", "secrets.dir": "/secrets", "secrets.identity_file": "/identity",
 		"secrets.vault_address": "https://vault.example:8200", "secrets.vault_token_file": "/token", "secrets.vault_namespace": "ns", "log.level": "warn", "log.format": "json",
+		"serve.listen": "127.0.0.1:0", "serve.origin": "https://hooks.example", "serve.operations": "127.0.0.1:0", "serve.application": "http://127.0.0.1:9000",
 	}
 	for _, k := range Keys() {
 		text := values[k.Name]
@@ -269,5 +270,40 @@ func TestOnlyTheEmbeddedStoreNeedsAHome(t *testing.T) {
 	}
 	if _, _, err := try(t, "", nil); err == nil || !strings.Contains(err.Error(), "store.dir: there is no home directory") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheWitnessIsBesideTheConfigurationAndNeverInTheStore(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", base)
+	config, _, err := try(t, "", nil)
+	must(t, err)
+	if want := filepath.Join(base, "connectorcore", "store.witness"); config.Store.Witness != want || config.value(t, "store.witness").Text != want {
+		t.Errorf("without a file it is %s, want %s", config.Store.Witness, want)
+	}
+	config, file, err := try(t, "log:\n  level: warn\n", nil)
+	must(t, err)
+	if want := strings.TrimSuffix(file, ".yaml") + ".witness"; config.Store.Witness != want || config.value(t, "store.witness").Origin != "default" {
+		t.Errorf("beside %s it is %s", file, config.Store.Witness)
+	}
+	config, _, err = try(t, "", nil, "--store-witness", filepath.Join(base, "w"), "--store-dir", base+"/d")
+	must(t, err)
+	if config.Store.Witness != filepath.Join(base, "w") {
+		t.Errorf("it is %s", config.Store.Witness)
+	}
+	for _, inside := range []string{base + "/d/w", base + "/d/e/../w", base + "/d"} {
+		if _, _, err := try(t, "", nil, "--store-witness", inside, "--store-dir", base+"/d"); !errors.Is(err, facts.ConfigurationInvalid) || !strings.Contains(err.Error(), "store.witness") {
+			t.Errorf("%s: %v", inside, err)
+		}
+	}
+	// Beside a DSN there may be no home, and then there is no default.
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("HOME", "")
+	if config, _, err = try(t, "", []string{"CONNECTOR_DSN=" + dsnA}); err != nil || config.Store.Witness != "" {
+		t.Errorf("without a home it is %q, %v", config.Store.Witness, err)
+	}
+	// With a cluster there is no data directory that it could be in.
+	if _, _, err := try(t, "", []string{"CONNECTOR_DSN=" + dsnA}, "--store-witness", base+"/d/w", "--store-dir", base+"/d"); err != nil {
+		t.Error(err)
 	}
 }

@@ -189,3 +189,31 @@ func (o *Owners) CredentialFence(ctx context.Context, id facts.CredentialGenerat
 	}
 	return gate.Fence, errors.Wrapf(err, "platform: credential generation %s", id)
 }
+
+// Current is what an epoch would freeze now: the Catalog's revision, and the configuration generation that is current.
+//
+// Refuses: SubjectMissing (no view or no configuration was published).
+func (o *Owners) Current(ctx context.Context) (serving.Revision, facts.ServiceConfigurationGeneration, error) {
+	var none facts.ServiceConfigurationGeneration
+	view, _, err := o.currentView(ctx)
+	if err != nil {
+		return serving.Revision{}, none, err
+	}
+	lineage, err := o.lineage()
+	if err != nil {
+		return serving.Revision{}, none, err
+	}
+	at := serving.Revision{Lineage: lineage, Number: view.At}
+	if at.Number == 0 {
+		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("catalog view", view.Selector.Digest), "no view was authorised yet")
+	}
+	line, configuration, err := o.currentConfiguration(ctx)
+	switch {
+	case err != nil:
+		return at, none, err
+	case line.At == 0:
+		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("configuration", line.Selector.Digest), "no configuration was published yet")
+	}
+	id, _, err := owners.SealConfiguration(o.Scope(), configuration)
+	return at, id, err
+}

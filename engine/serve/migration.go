@@ -116,6 +116,12 @@ func (m *Migration) Apply(ctx context.Context, login string) ([]schema.Step, err
 	return applied, m.with(ctx, func(db *sql.DB) error { return schema.Admit(ctx, db, m.Database, login) })
 }
 
+// Application makes an application's own database beside this one, and lets the application's role write in it. Its tables
+// are made by whoever owns the application.
+func (m *Migration) Application(ctx context.Context, name string) error {
+	return m.with(ctx, func(db *sql.DB) error { return schema.AdmitApplication(ctx, db, m.Database, name) })
+}
+
 // refuseUnknown refuses a login that is not there, before anything is changed for it.
 func (m *Migration) refuseUnknown(ctx context.Context, login string) error {
 	return m.bare(func(db *sql.DB) error {

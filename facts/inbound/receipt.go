@@ -39,7 +39,7 @@ type Receipt struct {
 	Channel      facts.Channel
 	TransportKey facts.TransportKey
 	Body         []byte // at most 4 MiB
-	Identity     []byte // the identity headers, as EncodeLines writes them
+	Header       []byte // the lines of its header less those that prove its sender, as EncodeHeader writes them
 	// Credential and Member say which secret verified it. Both are absent on a channel without signatures.
 	Credential facts.CredentialGenerationID
 	Member     facts.DefinitionID
@@ -68,7 +68,7 @@ type Redelivery struct {
 	Account  facts.AccountID
 	Answer   RedeliveryAnswer
 	Raw      []byte
-	Identity []byte
+	Header   []byte
 }
 
 // ReceiptHead is a Receipt whose children are not all written. Due is when it is looked at again.

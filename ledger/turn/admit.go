@@ -114,7 +114,7 @@ func (t *turn) redelivered(a askedAdmission, ask *Admission, before inbound.Admi
 	}
 	if answer == inbound.AnsweredConflict || before.Body != a.key.Body {
 		t.rows.redeliveries = append(t.rows.redeliveries, inbound.Redelivery{Receipt: before.Receipt, Body: a.key.Body, Account: t.account,
-			Answer: answer, Raw: ask.Body, Identity: ask.Identity})
+			Answer: answer, Raw: ask.Body, Header: ask.Header})
 	}
 }
 
@@ -135,7 +135,7 @@ func (t *turn) accept(bringing []contentOf) error {
 			continue
 		}
 		receipt := inbound.Receipt{ID: ask.Receipt, Account: t.account, Epoch: ask.Epoch.ID, Channel: ask.Channel, TransportKey: ask.TransportKey,
-			Body: ask.Body, Identity: ask.Identity, Credential: ask.Credential, Member: ask.Member, Birth: inbound.BornOpen}
+			Body: ask.Body, Header: ask.Header, Credential: ask.Credential, Member: ask.Member, Birth: inbound.BornOpen}
 		if whole && written == len(c.derived) {
 			receipt.Birth = inbound.BornWhole
 			t.rows.whole = append(t.rows.whole, receipt)

@@ -51,7 +51,7 @@ type Admission struct {
 	TransportKey facts.TransportKey
 	Admitted     facts.Digest // what a redelivery is compared by (R18)
 	Body         []byte
-	Identity     []byte
+	Header       []byte
 	// Credential is the generation that verified it; it is absent on a channel without signatures.
 	Credential facts.CredentialGenerationID
 	Member     facts.DefinitionID

@@ -79,6 +79,15 @@ func preimage(label string, fields ...string) Preimage {
 // Content is the preimage of opaque content under a label: receipt-body, event-payload, execution-input.
 func Content(label string, content []byte) Preimage { return preimage(label, opaque(content)) }
 
+// AdmittedContent is the preimage of what duplicates are compared by.
+func AdmittedContent(admitted []byte, identity []facts.HeaderLine) Preimage {
+	lines := make([]string, 0, len(identity))
+	for _, line := range identity {
+		lines = append(lines, words(line.Name)+opaque([]byte(line.Value)))
+	}
+	return preimage("admitted-content", opaque(admitted), list(lines))
+}
+
 // AdmissionKey is the preimage of a transport identity.
 func AdmissionKey(account facts.AccountID, channel facts.Channel, key facts.TransportKey) Preimage {
 	return preimage("admission-key", name(account), words(channel.String()), words(key.String()))

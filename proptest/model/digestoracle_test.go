@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"connectorcore/facts"
+	"connectorcore/facts/inbound"
 	"connectorcore/facts/serving"
 )
 
@@ -62,7 +63,7 @@ func judge(t fatal, in inputs) []verdict {
 		t.Fatal(err)
 	}
 	return slices.Concat(judgeInbound(t, author, in), judgeExecution(t, author, in), judgeOutbound(t, author, in), judgePack(t, author, in),
-		judgeServing(t, in))
+		judgeServing(t, in), judgeRuntime(in))
 }
 
 func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
@@ -92,11 +93,13 @@ func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
 	version := key[facts.DefinitionVersion](t, in.texts[5])
 	epoch, opening := facts.EpochID(in.ids[3]), facts.EventID(in.ids[4])
 	grouping := key[facts.GroupingKey](t, in.texts[4])
+	lines := []facts.HeaderLine{{Name: "x-a", Value: in.texts[0]}, {Name: "x-b", Value: string(in.content)}}
 	accounts := []facts.AccountID{facts.AccountID(in.ids[0]), facts.AccountID(in.ids[5])}
 	slices.SortFunc(accounts, facts.AccountID.Compare)
 	accounts = slices.Compact(accounts)
 	return []verdict{
 		{shape: "receipt-body", first: author.ReceiptBody(in.content), model: Content("receipt-body", in.content)},
+		{shape: "admitted-content", first: author.AdmittedContent(in.content, lines), model: AdmittedContent(in.content, lines)},
 		{shape: "admission-key", first: author.AdmissionKey(account, channel, transport), model: AdmissionKey(account, channel, transport)},
 		both("component", author.Component(receipt, in.number), Numbered("component", receipt, in.number)),
 		{shape: "event-payload", first: author.EventPayload(in.content), model: Content("event-payload", in.content)},
@@ -236,7 +239,7 @@ func TestTheSecondEncoderJudgesEveryShape(t *testing.T) {
 	for _, v := range judge(t, fixed(t)["plain"]) {
 		judged[v.shape] = true
 	}
-	for _, shape := range slices.Concat(facts.Shapes(), serving.Shapes()) {
+	for _, shape := range slices.Concat(facts.Shapes(), serving.Shapes(), inbound.Shapes()) {
 		if !judged[shape.Label()] {
 			t.Errorf("nobody judges %s", shape.Label())
 		}
@@ -329,7 +332,7 @@ func TestFrozenVectorsHashToTheirDigests(t *testing.T) {
 	if err := json.Unmarshal(raw, &frozen); err != nil {
 		t.Fatal(err)
 	}
-	if len(frozen) < 2*(len(facts.Shapes())+len(serving.Shapes())) {
+	if len(frozen) < 2*(len(facts.Shapes())+len(serving.Shapes())+len(inbound.Shapes())) {
 		t.Errorf("%d vectors are frozen, want two a shape", len(frozen))
 	}
 	for _, v := range frozen {

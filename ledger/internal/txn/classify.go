@@ -15,6 +15,7 @@ import (
 // before COMMIT, and unknown at COMMIT.
 const (
 	codeDuplicateKey = 1062
+	codeNoSavepoint  = 1305 // of a savepoint that no longer stands
 	codeInconsistent = 8141 // row and index disagree: stop, do not try again
 )
 

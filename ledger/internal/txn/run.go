@@ -40,17 +40,28 @@ func Batch[I, V any](ctx context.Context, db *DB, kind *Kind, items []I, fn func
 // An error of the closure rolls everything back and is returned as it is. If the outcome stays unknown past the
 // budget, or past the caller's context, the error matches facts.ErrOutcomeUnknown and the caller keeps its items.
 func Run[T any](ctx context.Context, db *DB, kind *Kind, fn func(*Tx) (T, error)) (T, error) {
-	r := run[T]{db: db, kind: kind, fn: fn, started: db.options.Clock.Now(), pace: backoff.NewExponentialBackOff()}
+	r := newRun[T](db, kind)
+	r.fn = fn
+	return r.all(ctx)
+}
+
+func newRun[T any](db *DB, kind *Kind) *run[T] {
+	r := &run[T]{db: db, kind: kind, pool: db.pool, started: db.options.Clock.Now(), pace: backoff.NewExponentialBackOff()}
 	r.pace.InitialInterval, r.pace.MaxInterval = 5*time.Millisecond, time.Second
+	return r
+}
+
+// all attempts until the outcome is final, or nobody waits for it any more.
+func (r *run[T]) all(ctx context.Context) (T, error) {
 	for {
 		end := r.attempt(ctx)
 		switch {
 		case end.outcome == Done:
 			return r.finish(end)
-		case end.rerun == "":
+		case end.rerun == "", r.hosted != nil && r.hosted.Once && !r.settling && end.outcome == Failed:
 			return r.finish(end)
 		}
-		db.rerun(end.rerun)
+		r.db.rerun(end.rerun)
 		if stop := r.pause(ctx, end); stop != nil {
 			return r.finish(*stop)
 		}
@@ -60,7 +71,10 @@ func Run[T any](ctx context.Context, db *DB, kind *Kind, fn func(*Tx) (T, error)
 type run[T any] struct {
 	db       *DB
 	kind     *Kind
+	pool     *sql.DB
 	fn       func(*Tx) (T, error)
+	app      *Application // of a transaction that begins with the application's code, and so is hosted
+	hosted   *Hosted[T]
 	started  time.Time
 	pace     *backoff.ExponentialBackOff
 	attempts int
@@ -77,6 +91,7 @@ type ending[T any] struct {
 	rerun      string // why the closure should run again; empty if the outcome is final
 	statements int
 	ended      bool // the server has acknowledged the end of the transaction
+	abandoned  bool // the application's code may still use the connection
 }
 
 func (r *run[T]) finish(end ending[T]) (T, error) {
@@ -120,27 +135,43 @@ func (r *run[T]) pause(ctx context.Context, end ending[T]) *ending[T] {
 // attempt runs the closure once, on a connection of its own.
 func (r *run[T]) attempt(ctx context.Context) (end ending[T]) {
 	r.attempts++
-	conn, err := r.db.pool.Conn(ctx)
+	conn, err := r.pool.Conn(ctx)
 	if err != nil {
 		return failed[T](errors.Wrapf(err, "transaction %q: a connection", r.kind))
 	}
-	defer func() { release(conn, end.ended) }()
 	detached := context.WithoutCancel(ctx)
 	raw, err := conn.BeginTx(detached, nil)
 	if err != nil {
+		release(conn, false)
 		return failed[T](errors.Wrapf(err, "transaction %q: BEGIN", r.kind))
 	}
-	// For a panic of a hook and for a goroutine that ends: the connection cannot be released before its transaction.
-	defer func() { _ = raw.Rollback() }()
+	// For a panic of a hook and for a goroutine that ends too: the connection cannot be released before its transaction.
+	defer func() {
+		if end.abandoned {
+			go letGo(conn, raw, false) // it waits until the application's code lets go of the connection
+			return
+		}
+		letGo(conn, raw, end.ended)
+	}()
 	tx := &Tx{caller: ctx, statement: detached, raw: raw, kind: r.kind, db: r.db, settling: r.settling, statements: 1}
-	end = r.decide(tx)
+	if r.hosted != nil {
+		end = r.host(conn, tx)
+	} else {
+		end = r.decide(tx, r.fn)
+	}
 	end.statements = tx.statements
 	return end
 }
 
-// decide runs the closure and ends the transaction as its result demands.
-func (r *run[T]) decide(tx *Tx) ending[T] {
-	value, err := protect(tx, r.fn)
+// letGo ends what is left of a transaction, then releases its connection.
+func letGo(conn *sql.Conn, raw *sql.Tx, ended bool) {
+	_ = raw.Rollback()
+	release(conn, ended)
+}
+
+// decide runs the ledger's closure and ends the transaction as its result demands.
+func (r *run[T]) decide(tx *Tx, fn func(*Tx) (T, error)) ending[T] {
+	value, err := protect(tx, tx, fn)
 	if !tx.applying.TryLock() { // and it is never unlocked: the transaction is dead from here on
 		return r.rollback(tx, failed[T](errors.AssertionFailedf("transaction %q: its closure returned while another goroutine writes", r.kind)))
 	}
@@ -149,16 +180,25 @@ func (r *run[T]) decide(tx *Tx) ending[T] {
 	if errors.As(err, &refusal) {
 		end = ending[T]{err: err, outcome: Refused}
 	}
+	due := r.hosted != nil && errors.Is(err, ErrCodeDue)
+	if due {
+		end = ending[T]{err: err, outcome: Failed, rerun: "settled"}
+	}
 	switch {
 	case tx.poison != nil:
 		return r.rollback(tx, failed[T](assertListed(tx.poison)))
-	case err != nil && refusal == nil:
+	case err != nil && refusal == nil && !due:
 		// It came from no statement, since those poison: an EOF of some decoder is no broken connection.
 		return r.rollback(tx, ending[T]{err: err, outcome: Failed})
 	case err != nil && tx.phase == writing:
 		return r.rollback(tx, failed[T](tx.fail(errors.AssertionFailedf("transaction %q refused after its writes: %v", r.kind, err))))
 	case tx.phase == writing:
 		return r.commit(tx, end)
+	case tx.settling && r.hosted != nil && !r.settling:
+		// Another call's commit is in doubt under this guard. What settles it must not commit what the application's code
+		// wrote for an item that is refused.
+		r.settling = true
+		return r.rollback(tx, ending[T]{err: errors.Newf("transaction %q: a doubt has to be settled first", r.kind), outcome: Failed, rerun: "doubt"})
 	case tx.settling:
 		return r.settle(tx, end)
 	}
@@ -175,7 +215,11 @@ func (r *run[T]) settle(tx *Tx, end ending[T]) ending[T] {
 	if err := tx.touchFirst(); err != nil {
 		return r.rollback(tx, failed[T](err))
 	}
-	return r.commit(tx, end)
+	end = r.commit(tx, end)
+	if end.ended && end.rerun != "" { // the doubt is over: there was nothing, and now there cannot be
+		r.settling, r.guard, r.bare = false, nil, false
+	}
+	return end
 }
 
 // commit ends the transaction and sorts the three outcomes.

@@ -108,6 +108,17 @@ func (tx *Tx) exec(query string, args []any, want int) error {
 	return nil
 }
 
+// command runs a statement that changes the session or a savepoint and no row.
+func (tx *Tx) command(statement string) error {
+	if err := tx.before(); err != nil {
+		return err
+	}
+	if _, err := tx.raw.ExecContext(tx.statement, statement); err != nil {
+		return tx.fail(errors.Wrapf(err, "transaction %q: %s", tx.kind, verb(statement)))
+	}
+	return nil
+}
+
 // query hands each row of a read over.
 func (tx *Tx) query(query string, args []any, row func(*sql.Rows) error) error {
 	if err := tx.before(); err != nil {
@@ -150,11 +161,11 @@ func (tx *Tx) touchFirst() error {
 }
 
 // protect turns a panic of the closure into an assertion: one broken item must not take the process with it.
-func protect[T any](tx *Tx, fn func(*Tx) (T, error)) (value T, err error) {
+func protect[G, T any](given G, tx *Tx, fn func(G) (T, error)) (value T, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = tx.fail(errors.AssertionFailedf("transaction %q panicked: %v\n%s", tx.kind, errors.Safe(fmt.Sprintf("%T", cause)), debug.Stack()))
 		}
 	}()
-	return fn(tx)
+	return fn(given)
 }

@@ -1,4 +1,4 @@
-package platform
+package witness
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func witnessPath(t testing.TB) string { return filepath.Join(t.TempDir(), "conne
 
 func begunWitness(t testing.TB, path string, marks ...Mark) *Witness {
 	t.Helper()
-	w, err := BeginWitness(path, witnessed, life)
+	w, err := Begin(path, witnessed, life)
 	must(t, err)
 	t.Cleanup(w.release)
 	must(t, w.Advance(marks...))
@@ -36,7 +36,7 @@ func begunWitness(t testing.TB, path string, marks ...Mark) *Witness {
 
 func openedWitness(t testing.TB, path string) *Witness {
 	t.Helper()
-	w, err := OpenWitness(path, witnessed, life)
+	w, err := Open(path, witnessed, life)
 	must(t, err)
 	t.Cleanup(w.release)
 	return w
@@ -161,7 +161,7 @@ func TestWhatManyAdvanceAtOnceIsOnTheDiskWhenEachIsTold(t *testing.T) {
 func refusedWitness(t *testing.T, what, path string, kind error, words ...string) {
 	t.Helper()
 	before, _ := os.ReadFile(path)
-	w, err := OpenWitness(path, witnessed, life)
+	w, err := Open(path, witnessed, life)
 	if err == nil {
 		w.release()
 		t.Errorf("%s: opened", what)
@@ -185,7 +185,7 @@ func TestADamagedWitnessIsRefusedByName(t *testing.T) {
 	try := func(what string, text []byte) {
 		t.Helper()
 		must(t, os.WriteFile(path, text, 0o600))
-		refusedWitness(t, what, path, ErrWitnessForeign)
+		refusedWitness(t, what, path, ErrForeign)
 	}
 	for i := range whole {
 		flipped := slices.Clone(whole)
@@ -205,61 +205,33 @@ func TestADamagedWitnessIsRefusedByName(t *testing.T) {
 
 func TestAWitnessOfAnotherIsRefusedByName(t *testing.T) {
 	path := witnessPath(t)
-	refusedWitness(t, "none", path, ErrWitnessMissing, "bring it back")
+	refusedWitness(t, "none", path, ErrMissing, "bring it back")
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
 		t.Errorf("looking has left %v, %v", left, err)
 	}
 	w := begunWitness(t, path, Mark{accountA, 5})
-	refusedWitness(t, "held by another", path, ErrWitnessInUse)
+	refusedWitness(t, "held by another", path, ErrInUse)
 	must(t, w.Close())
-	if _, err := BeginWitness(path, witnessed, life); !errors.Is(err, ErrWitnessForeign) || onDisk(t, path)[accountA] != 5 {
+	if _, err := Begin(path, witnessed, life); !errors.Is(err, ErrForeign) || onDisk(t, path)[accountA] != 5 {
 		t.Errorf("it was begun twice: %v", err)
 	}
 	for what, as := range map[string]*Witness{"deployment": {of: facts.DeploymentID{9}, life: life}, "incarnation": {of: witnessed, life: Incarnation{9}}} {
-		_, err := OpenWitness(path, as.of, as.life)
-		if !errors.Is(err, ErrWitnessForeign) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), what) {
+		_, err := Open(path, as.of, as.life)
+		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), what) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(path, link))
-	refusedWitness(t, "a link", link, ErrWitnessForeign, "no plain file")
+	refusedWitness(t, "a link", link, ErrForeign, "no plain file")
 	folder := t.TempDir()
-	refusedWitness(t, "a folder", folder, ErrWitnessForeign, "no plain file")
+	refusedWitness(t, "a folder", folder, ErrForeign, "no plain file")
 	openedWitness(t, path) // no refusal keeps the lock
 }
 
-func TestTheWitnessIsBesideTheConfigurationAndNeverInTheStore(t *testing.T) {
-	base := t.TempDir()
-	t.Setenv("XDG_DATA_HOME", base)
-	config, _, err := try(t, "", nil)
-	must(t, err)
-	if want := filepath.Join(base, "connectorcore", "store.witness"); config.Store.Witness != want || config.value(t, "store.witness").Text != want {
-		t.Errorf("without a file it is %s, want %s", config.Store.Witness, want)
-	}
-	config, file, err := try(t, "log:\n  level: warn\n", nil)
-	must(t, err)
-	if want := strings.TrimSuffix(file, ".yaml") + ".witness"; config.Store.Witness != want || config.value(t, "store.witness").Origin != "default" {
-		t.Errorf("beside %s it is %s", file, config.Store.Witness)
-	}
-	config, _, err = try(t, "", nil, "--store-witness", filepath.Join(base, "w"), "--store-dir", base+"/d")
-	must(t, err)
-	if config.Store.Witness != filepath.Join(base, "w") {
-		t.Errorf("it is %s", config.Store.Witness)
-	}
-	for _, inside := range []string{base + "/d/w", base + "/d/e/../w", base + "/d"} {
-		if _, _, err := try(t, "", nil, "--store-witness", inside, "--store-dir", base+"/d"); !errors.Is(err, facts.ConfigurationInvalid) || !strings.Contains(err.Error(), "store.witness") {
-			t.Errorf("%s: %v", inside, err)
-		}
-	}
-	// Beside a DSN there may be no home, and then there is no default.
-	t.Setenv("XDG_DATA_HOME", "")
-	t.Setenv("HOME", "")
-	if config, _, err = try(t, "", []string{"CONNECTOR_DSN=" + dsnA}); err != nil || config.Store.Witness != "" {
-		t.Errorf("without a home it is %q, %v", config.Store.Witness, err)
-	}
-	// With a cluster there is no data directory that it could be in.
-	if _, _, err := try(t, "", []string{"CONNECTOR_DSN=" + dsnA}, "--store-witness", base+"/d/w", "--store-dir", base+"/d"); err != nil {
-		t.Error(err)
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

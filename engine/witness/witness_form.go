@@ -1,4 +1,4 @@
-package platform
+package witness
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (w *Witness) encode() []byte {
 }
 
 func (w *Witness) refuse(format string, args ...any) error {
-	return errors.Mark(errors.Newf("witness: %s %s", w.path, fmt.Sprintf(format, args...)), ErrWitnessForeign)
+	return errors.Mark(errors.Newf("witness: %s %s", w.path, fmt.Sprintf(format, args...)), ErrForeign)
 }
 
 // read takes the marks of the file, or refuses it.

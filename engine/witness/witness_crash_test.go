@@ -1,4 +1,4 @@
-package platform
+package witness
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 func advanceForTest(asked string) {
 	path, step, _ := strings.Cut(asked, " ")
-	w, err := OpenWitness(path, witnessed, life)
+	w, err := Open(path, witnessed, life)
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -89,7 +89,7 @@ func TestAWitnessIsWholeAfterAKillBeforeEachStepOfAWrite(t *testing.T) {
 		if !process.lines.Scan() || process.lines.Text() != c.step {
 			t.Fatalf("%s: it said %q", c.step, process.lines.Text())
 		}
-		refusedWitness(t, c.step, path, ErrWitnessInUse) // a live holder, in the middle of a write
+		refusedWitness(t, c.step, path, ErrInUse) // a live holder, in the middle of a write
 		process.killed(t, "")
 		w := openedWitness(t, path)
 		for _, m := range w.sorted() {

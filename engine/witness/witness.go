@@ -1,4 +1,4 @@
-package platform
+package witness
 
 import (
 	"cmp"
@@ -75,15 +75,15 @@ type Witness struct {
 
 // What a witness is refused for; callers tell them apart by errors.Is.
 var (
-	ErrWitnessMissing = errors.New("there is no witness")
-	ErrWitnessInUse   = errors.New("the witness is in use")
-	ErrWitnessForeign = errors.New("the witness is another deployment's, or damaged")
+	ErrMissing = errors.New("there is no witness")
+	ErrInUse   = errors.New("the witness is in use")
+	ErrForeign = errors.New("the witness is another deployment's, or damaged")
 )
 
-// BeginWitness makes the witness of a deployment whose database nothing was sent for yet, and refuses a path at which
+// Begin makes the witness of a deployment whose database nothing was sent for yet, and refuses a path at which
 // there is one. Only a new deployment begins one: a lost witness that came back empty would call every old copy of the
 // database a good one.
-func BeginWitness(path string, of facts.DeploymentID, life Incarnation) (*Witness, error) {
+func Begin(path string, of facts.DeploymentID, life Incarnation) (*Witness, error) {
 	if of.IsZero() || life.IsZero() {
 		return nil, errors.AssertionFailedf("witness %s is begun for no deployment or no incarnation", path)
 	}
@@ -96,7 +96,7 @@ func BeginWitness(path string, of facts.DeploymentID, life Incarnation) (*Witnes
 	}
 	if _, err := os.Lstat(path); err == nil || !os.IsNotExist(err) {
 		w.release()
-		return nil, errors.Mark(errors.Newf("witness: there is something at %s already: a witness is begun once; name another path by store.witness", path), ErrWitnessForeign)
+		return nil, errors.Mark(errors.Newf("witness: there is something at %s already: a witness is begun once; name another path by store.witness", path), ErrForeign)
 	}
 	if err := w.write(); err != nil {
 		w.release()
@@ -105,13 +105,13 @@ func BeginWitness(path string, of facts.DeploymentID, life Incarnation) (*Witnes
 	return w, nil
 }
 
-// OpenWitness opens the witness of a deployment's database.
+// Open opens the witness of a deployment's database.
 //
-// It refuses, naming the file: none there (ErrWitnessMissing), one that another process holds (ErrWitnessInUse), and one
-// that is of another deployment or incarnation, or not exactly as it was written (ErrWitnessForeign).
-func OpenWitness(path string, of facts.DeploymentID, life Incarnation) (*Witness, error) {
+// It refuses, naming the file: none there (ErrMissing), one that another process holds (ErrInUse), and one
+// that is of another deployment or incarnation, or not exactly as it was written (ErrForeign).
+func Open(path string, of facts.DeploymentID, life Incarnation) (*Witness, error) {
 	if _, err := os.Lstat(path); os.IsNotExist(err) { // before a lock file is left beside nothing
-		return nil, errors.Mark(errors.Newf("witness: there is none at %s: bring it back from where it was, or name its path by store.witness; without it nobody can tell an old copy of the database from the present one", path), ErrWitnessMissing)
+		return nil, errors.Mark(errors.Newf("witness: there is none at %s: bring it back from where it was, or name its path by store.witness; without it nobody can tell an old copy of the database from the present one", path), ErrMissing)
 	}
 	w, err := holdWitness(path, of, life)
 	if err != nil {
@@ -129,7 +129,7 @@ func holdWitness(path string, of facts.DeploymentID, life Incarnation) (*Witness
 	lock, err := lockFile(path + ".lock")
 	switch {
 	case errors.Is(err, errLocked):
-		return nil, errors.Mark(errors.Newf("witness: another process holds %s: stop that one first, or name another path by store.witness", path), ErrWitnessInUse)
+		return nil, errors.Mark(errors.Newf("witness: another process holds %s: stop that one first, or name another path by store.witness", path), ErrInUse)
 	case err != nil:
 		return nil, errors.Wrapf(err, "witness: %s cannot be locked", path)
 	}

@@ -1,0 +1,162 @@
+package drive_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"connectorcore/engine/drive"
+	"connectorcore/engine/execute"
+	"connectorcore/engine/frozen"
+	"connectorcore/engine/ingress"
+	"connectorcore/engine/materialize"
+	"connectorcore/facts"
+	"connectorcore/ledger"
+	"connectorcore/proptest/stage"
+	"connectorcore/proptest/world"
+	"connectorcore/schema"
+)
+
+// scene is a stage with a driver, a door and an application.
+type scene struct {
+	*stage.Stage
+	t      *testing.T
+	driver *drive.Driver
+	door   string
+	app    *world.Application
+}
+
+// notes is the table of an application that writes down what it is asked for.
+var notes = map[string]string{"note": "command binary(16) NOT NULL, input mediumblob NOT NULL"}
+
+func noting(ctx context.Context, h *ledger.Handle, c execute.Command) (execute.Answer, error) {
+	_, err := h.Exec(ctx, "INSERT INTO note (command, input) VALUES (?, ?)", c.Command, c.Input)
+	return execute.Answer{Outcome: execute.Applied}, err
+}
+
+func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, options drive.Options) *scene {
+	t.Helper()
+	directory := frozen.NewDirectory(s.Reader, s.Owners.Set())
+	pool := s.Store.Pool(t, schema.RoleApplication)
+	driver, err := drive.Open(drive.Parts{Ledger: s.Ledger, Reader: s.Reader, Directory: directory,
+		Runtime: func(queue ledger.Queue) (execute.Runtime, error) {
+			hosted, err := s.Ledger.Host(t.Context(), pool, ledger.Hosting{Database: app.Name, Queue: queue})
+			if err != nil {
+				return nil, err
+			}
+			return execute.NewInDatabase(s.Ledger, hosted, handle), nil
+		}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := ingress.NewDoor(ingress.Options{Directory: driver, Secrets: s.Secrets, Admitter: driver, Clock: facts.SystemClock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(door)
+	driver.Start()
+	t.Cleanup(func() {
+		server.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := driver.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		door.Close()
+	})
+	return &scene{s, t, driver, server.URL, app}
+}
+
+// send delivers to an account and gives status and body of the answer.
+func (s *scene) send(account stage.Account, d stage.Delivery) (int, string) {
+	s.t.Helper()
+	answer, err := http.DefaultClient.Do(account.Request(s.t, s.door, d))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// until waits for a count.
+func (s *scene) until(want int, query string) {
+	s.t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(30 * time.Second)
+	for s.Count(s.t, query) != want {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			s.t.Fatalf("%s gives %d, want %d", query, s.Count(s.t, query), want)
+		}
+	}
+}
+
+// expected is how many executions a delivery brings.
+func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Delivery) (independent int) {
+	t.Helper()
+	epoch, err := frozen.Open(t.Context(), s.Reader, s.Owners.Set(), s.Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel, err := epoch.Channel(account.ID, d.Channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header []facts.HeaderLine
+	for _, line := range d.Header {
+		header = append(header, facts.HeaderLine(line))
+	}
+	for _, component := range materialize.Content(epoch.Profile, channel, header, d.Body).Components {
+		if component.Event == nil {
+			continue
+		}
+		for _, input := range component.Event.Inputs {
+			if input.Independent {
+				independent++
+			}
+		}
+	}
+	return independent
+}
+
+// The whole way of every sample of two packs: proved, admitted, applied once, completed; and the same again changes
+// nothing.
+func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
+	s := stage.Serving(t, stage.Single, stage.Batched)
+	scene := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
+	executions, receipts := 0, 0
+	for _, account := range s.Accounts {
+		samples := account.Samples(t)
+		for _, d := range slices.Concat(samples, samples) {
+			status, body := scene.send(account, d)
+			switch status {
+			case http.StatusAccepted:
+				brings := expected(t, s, account, d)
+				executions, receipts = executions+brings, receipts+1
+			case http.StatusOK:
+			default:
+				t.Errorf("%s: %d %s", d.Name, status, body)
+			}
+		}
+	}
+	scene.until(executions, "SELECT COUNT(*) FROM execution_ledger WHERE to_state = 'completed'")
+	for query, want := range map[string]int{"SELECT COUNT(*) FROM " + scene.app.Name + ".note": executions, "SELECT COUNT(DISTINCT command) FROM " + scene.app.Name + ".note": executions,
+		"SELECT COUNT(*) FROM application_result": executions, "SELECT COUNT(*) FROM execution_head": 0, "SELECT COUNT(*) FROM receipt": receipts} {
+		if got := s.Count(t, query); got != want {
+			t.Errorf("%s gives %d, want %d", query, got, want)
+		}
+	}
+	if executions < 3 || receipts < 10 {
+		t.Errorf("%d executions of %d receipts", executions, receipts)
+	}
+}

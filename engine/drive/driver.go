@@ -1,0 +1,137 @@
+package drive
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"connectorcore/engine/execute"
+	"connectorcore/engine/frozen"
+	"connectorcore/engine/turns"
+	"connectorcore/facts"
+	"connectorcore/ledger"
+	"connectorcore/ledger/turn"
+	"connectorcore/readers"
+
+	"github.com/cockroachdb/errors"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options are what a process decides about its driving. A field that is zero has its default.
+type Options struct {
+	Lease time.Duration // of a claim: how long another process leaves it alone; default 1 minute
+	Sweep time.Duration // between two looks for what is due; default 1 second
+
+	Concurrent int // accounts that have a turn at once, and again that many whose application runs; default 4
+
+	Clock   facts.Clock           // default: the machine's
+	Log     *slog.Logger          // default: none
+	Metrics prometheus.Registerer // default: none
+}
+
+// Parts are what a Driver works with.
+type Parts struct {
+	Ledger    *ledger.Ledger
+	Reader    *readers.Reader
+	Directory *frozen.Directory
+	// Runtime makes the Runtime of the application, which takes each account's gate by this queue (R13).
+	Runtime func(queue ledger.Queue) (execute.Runtime, error)
+}
+
+// Driver drives the accounts of a deployment from one process. Any number of processes may drive one deployment.
+type Driver struct {
+	options   Options
+	log       *slog.Logger
+	reader    *readers.Reader
+	directory *frozen.Directory
+	runtime   execute.Runtime
+	holder    facts.HolderID // this process's start, which its claims name
+
+	turns   *turns.Turns[item, turn.Verdict]
+	applies *turns.Turns[work, execute.Verdict]
+	root    context.Context // ends when the driver begins nothing any more
+	cancel  context.CancelFunc
+	woken   chan struct{}
+	running sync.WaitGroup
+}
+
+// Open makes a Driver. It takes deliveries at once, and looks for what other processes left when it is started.
+func Open(p Parts, o Options) (*Driver, error) {
+	o.complete()
+	d := &Driver{options: o, log: o.Log, reader: p.Reader, directory: p.Directory, holder: facts.Mint[facts.HolderID](), woken: make(chan struct{}, 1)}
+	d.root, d.cancel = context.WithCancel(context.Background())
+	var err error
+	d.turns, err = turns.New(turns.Options{Kinds: kinds, ExclusiveWeight: 8, Concurrent: o.Concurrent, Clock: o.Clock, Log: o.Log, Metrics: labelled(o.Metrics, "turn")},
+		func(ctx context.Context, account facts.AccountID, items []item) ([]turn.Verdict, error) {
+			plain := make([]turn.Item, len(items))
+			for i, one := range items {
+				plain[i] = one.Item
+			}
+			return p.Ledger.TakeTurn(ctx, account, plain)
+		})
+	if err != nil {
+		return nil, err
+	}
+	d.applies, err = turns.New(turns.Options{Kinds: []turns.KindRule{{Name: "apply", Weight: 1}}, Concurrent: o.Concurrent, Turn: turns.Size{Items: execute.MaxShared, Rows: turn.MaxRows, Bytes: 16 << 20},
+		Account: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20}, Process: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20},
+		Clock: o.Clock, Log: o.Log, Metrics: labelled(o.Metrics, "application")}, d.apply)
+	if err != nil {
+		return nil, err
+	}
+	d.runtime, err = p.Runtime(d.exclusive)
+	return d, err
+}
+
+// Start begins to look for what is due.
+func (d *Driver) Start() { d.running.Go(d.sweeping) }
+
+// Close begins nothing more, lets what runs come to its end, and returns when it has, or when the context ends. What was
+// not ended is found by the process that follows.
+func (d *Driver) Close(ctx context.Context) error {
+	d.cancel()
+	err := d.applies.Close(ctx)
+	err = errors.CombineErrors(err, d.turns.Close(ctx))
+	d.running.Wait()
+	return err
+}
+
+// background runs what may not hold up an account's queue.
+func (d *Driver) background(do func(context.Context)) {
+	d.running.Go(func() { do(d.root) })
+}
+
+func (d *Driver) holding() *turn.Holding {
+	return &turn.Holding{Holder: d.holder, Lease: d.options.Lease}
+}
+
+func (o *Options) complete() {
+	if o.Lease == 0 {
+		o.Lease = time.Minute
+	}
+	if o.Sweep == 0 {
+		o.Sweep = time.Second
+	}
+	if o.Concurrent == 0 {
+		o.Concurrent = 4
+	}
+	if o.Clock == nil {
+		o.Clock = facts.SystemClock{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// labelled tells the metrics of the two queues apart.
+func labelled(registerer prometheus.Registerer, queue string) prometheus.Registerer {
+	if registerer == nil {
+		return nil
+	}
+	return prometheus.WrapRegistererWith(prometheus.Labels{"queue": queue}, registerer)
+}
+
+// exclusive gives the application's transaction its account's place.
+func (d *Driver) exclusive(ctx context.Context, account facts.AccountID, take func(context.Context) error) error {
+	return d.turns.Exclusive(ctx, account, take)
+}
