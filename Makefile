@@ -59,5 +59,5 @@ demo: ## comes with issue 3
 crash: ## comes with issue 8
 	@echo "crash: comes with issue 8"
 
-bench: ## comes with issue 3
-	@echo "bench: comes with issue 3"
+bench: ## measure a workload on a fresh store: make bench ARGS='--workload w1-hot --n 2000 --json'
+	@mkdir -p bin && go build -o bin/connector ./cmd/connector && bin/connector bench $(ARGS)

@@ -25,6 +25,9 @@ type Options struct {
 
 	Concurrent int // accounts that have a turn at once, and again that many whose application runs; default 4
 
+	// Completed is told each execution whose completion is durable, at once: it must return, and soon. Default: nobody.
+	Completed func(facts.ExecutionKey)
+
 	Clock   facts.Clock           // default: the machine's
 	Log     *slog.Logger          // default: none
 	Metrics prometheus.Registerer // default: none
@@ -114,6 +117,9 @@ func (o *Options) complete() {
 	}
 	if o.Concurrent == 0 {
 		o.Concurrent = 4
+	}
+	if o.Completed == nil {
+		o.Completed = func(facts.ExecutionKey) {}
 	}
 	if o.Clock == nil {
 		o.Clock = facts.SystemClock{}

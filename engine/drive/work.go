@@ -110,6 +110,8 @@ func (d *Driver) complete(w work, receipt inbound.RuntimeReceipt) {
 			d.log.Warn("a completion waits for the sweep", "execution", w.command.Execution.String(), "error", err)
 		case verdict.Refusal != nil:
 			d.log.Error("a completion was refused", "execution", w.command.Execution.String(), "refusal", verdict.Refusal)
+		default:
+			d.options.Completed(facts.ExecutionKey{Account: w.command.Account, Subject: w.command.Execution})
 		}
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ var packages = []string{
 	"cmd/tidb",
 	"engine",
 	"engine/activate",
+	"engine/bench",
 	"engine/dispatch",
 	"engine/drive",
 	"engine/egress",
