@@ -220,6 +220,7 @@ func (t *turn) complement(c contentOf, before map[uint64]inbound.Component) erro
 	}
 	if written < len(c.derived) || ask.Content.Open {
 		t.verdicts[c.item].Pending = true
+		t.postpone(key, written == len(c.derived))
 		return nil
 	}
 	evidence, err := facts.Prove(materializedBody{uint64(len(c.derived))})
@@ -228,6 +229,20 @@ func (t *turn) complement(c contentOf, before map[uint64]inbound.Component) erro
 	}
 	t.rows.receiptDone = append(t.rows.receiptDone, receiptStep{Key: key, Edge: machines.ReceiptMaterialize, Evidence: evidence})
 	return nil
+}
+
+// postpone says when a Receipt is looked at again: soon, if its process brings more of it, and late, if something is
+// waited for that cannot be written yet. Without it every sweep would derive the same again.
+func (t *turn) postpone(key facts.ReceiptKey, waits bool) {
+	guard, _ := t.receipts.Find(key)
+	delay := handOver
+	if waits {
+		delay = waiting
+	}
+	if head := guard.Row; !head.Due.Equal(t.held.Now.Add(delay)) {
+		head.Due = t.held.Now.Add(delay)
+		t.rows.postponed = append(t.rows.postponed, head)
+	}
 }
 
 // sameComponent tells whether a component that stands is the one that is derived again. One that was quarantined for a

@@ -23,6 +23,8 @@ const (
 
 	// handOver is how long a head is left to the process that made it, before a sweep of any process looks at it.
 	handOver = 5 * time.Second
+	// waiting is how long a pending Receipt is left alone of which everything is written that can be.
+	waiting = 10 * time.Minute
 )
 
 type (
@@ -62,6 +64,7 @@ type rows struct {
 	attempts     []inbound.ExecutionAttempt
 	ends         []inbound.AttemptEnd
 	carried      []inbound.ExecutionHead
+	postponed    []inbound.ReceiptHead
 	receiptDone  []receiptStep
 	executed     []executionStep
 }
@@ -217,6 +220,9 @@ func (t *turn) writes() ([]txn.Write, error) {
 	}
 	if len(r.carried) > 0 {
 		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))
+	}
+	if len(r.postponed) > 0 {
+		w.writes = append(w.writes, txn.Carry(t.receipts, r.postponed...))
 	}
 	if len(r.receiptDone) > 0 {
 		w.writes = append(w.writes, txn.Move(t.receipts, r.receiptDone))
