@@ -363,8 +363,34 @@ func (a *applying) untilBlocked() {
 	}
 }
 
-// Commands of one account share a transaction, whose ledger's part costs what that of one does; and what one of them does
-// badly undoes them all (R29).
+// What a shared transaction costs beside its code does not depend on how many commands share it.
+func TestR29SharedTransactionCostsWhatOneDoes(t *testing.T) {
+	a := newApplying(t, "e-1", "e-2", "e-3", "e-4", "e-5", "e-6", "e-7", "e-8", "e-9", "e-10")
+	nothing := func(context.Context, *ledger.Handle) (ledger.Answer, error) {
+		return ledger.Answer{Outcome: machines.ApplicationResultNoop}, nil
+	}
+	cost := func(from, to int) int {
+		var applies []ledger.Apply
+		for n := from; n < to; n++ {
+			applies = append(applies, a.apply(n, nothing))
+		}
+		before := world.Statements(t).Count()
+		results, err := a.app.ApplyOnce(t.Context(), a.accounts[0], applies)
+		ok(t, err)
+		if len(results) != len(applies) {
+			t.Errorf("%d results for %d commands", len(results), len(applies))
+		}
+		return world.Statements(t).Count() - before
+	}
+	cost(0, 1) // opens the connections
+	// The look-up; BEGIN, USE, SAVEPOINT, RELEASE, SET ROLE, USE; gate, share, epoch, state; heads, executions, load, insert;
+	// SET ROLE. A COMMIT is not counted.
+	if one, eight := cost(1, 2), cost(2, 10); one != 16 || eight != one {
+		t.Errorf("one command costs %d statements, eight cost %d", one, eight)
+	}
+}
+
+// Commands of one account share a transaction, and what one of them does badly undoes them all (R29).
 func TestR29CommandsShareATransactionOrNone(t *testing.T) {
 	a := newApplying(t, "e-1", "e-2", "e-3")
 	ctx, account := t.Context(), a.accounts[0]

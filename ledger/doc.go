@@ -4,5 +4,6 @@
 // Every method takes a slice and answers each item; a refusal of one never fails its neighbours. What a caller may do
 // after an unknown outcome is R05: call again with the same minted ids.
 //
-// This room calls nothing outside the database and knows no provider, no HTTP and no file.
+// This room calls nothing outside the database but the application's code that ApplyOnce was given, and knows no provider,
+// no HTTP and no file.
 package ledger

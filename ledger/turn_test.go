@@ -233,7 +233,7 @@ func TestMaterializationRefusesAnotherContentThanStands(t *testing.T) {
 	s.admit(bare)
 	open := *eventsOf(t, true, "e-1")
 	open.Open = true
-	if v := s.turn(turn.Item{Materialize: &turn.Materialization{Premise: premise, Receipt: bare.Receipt, Content: open}})[0]; v.Refusal != nil || !v.Pending {
+	if v := s.turn(turn.Item{Materialize: &turn.Materialization{Premise: premise, Receipt: bare.Receipt, Content: open}})[0]; v.Refusal != nil || !v.Pending || len(v.Born) != 1 {
 		t.Fatalf("%+v", v)
 	}
 	other := *eventsOf(t, true, "e-2")
@@ -243,7 +243,7 @@ func TestMaterializationRefusesAnotherContentThanStands(t *testing.T) {
 		t.Errorf("%+v, stored %s", v, s.written())
 	}
 	open.Open = false
-	if v := s.turn(turn.Item{Materialize: &turn.Materialization{Premise: premise, Receipt: bare.Receipt, Content: open}})[0]; v.Refusal != nil || v.Pending || len(v.Born) != 1 {
+	if v := s.turn(turn.Item{Materialize: &turn.Materialization{Premise: premise, Receipt: bare.Receipt, Content: open}})[0]; v.Refusal != nil || v.Pending || v.Born != nil {
 		t.Errorf("%+v", v)
 	}
 }

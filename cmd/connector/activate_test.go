@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,8 +12,10 @@ import (
 	"connectorcore/engine/witness"
 	"connectorcore/facts"
 	servingfacts "connectorcore/facts/serving"
+	"connectorcore/ledger"
 	"connectorcore/proptest/world"
 	"connectorcore/readers/owners"
+	"connectorcore/schema"
 )
 
 // configured installs every shipped pack, authorises all of them, and configures one account that uses all their routes.
@@ -91,7 +94,7 @@ func TestShippedPacksComeToServeByOneCommand(t *testing.T) {
 	sh.refused(exitUsage, []string{"activate"}, "--principal must name")
 	sh.refused(exitUsage, []string{"activate", "--principal", "maria", "--reason", ""}, "--reason must be")
 	sh.done(found...)
-	sh.refused(exitFailed, slices.Concat(command, witness), "subject_missing", "no view was authorised yet")
+	sh.refused(exitNotFound, slices.Concat(command, witness), "subject_missing", "no view was authorised yet")
 	empty := decode[epochs](t, sh.done("epoch", "show", "--output", "json").out)
 	if len(empty.Epochs)+len(empty.Gates) != 0 || empty.Attempt != nil || !strings.Contains(empty.Stands, "no epoch is prepared") {
 		t.Errorf("%+v", empty)
@@ -143,6 +146,36 @@ func TestWhatIsNotActivatedSaysWhy(t *testing.T) {
 func deadDSN(t *testing.T, sh *shell) string {
 	t.Helper()
 	path := filepath.Join(sh.dir, "dead.dsn")
-	write(t, path, "root:typed-secret@tcp("+deadAddress(t)+")/d")
+	if err := os.WriteFile(path, []byte("root:typed-secret@tcp("+deadAddress(t)+")/d"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return path
+}
+
+// A revocation that cannot wait ends the attempt that holds the owners' barriers, and is applied.
+func TestP47AnUrgentRevocationByCommandEndsTheAttempt(t *testing.T) {
+	store := world.Fresh(t)
+	sh := newShell(t).dsn(configOf(store.Login, store.Name))
+	sh.done(found...)
+	at, c := configured(t, sh, store)
+	l, err := ledger.Open(store.Pool(t, schema.RoleLedger))
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt := ledger.Coordinator{Set: facts.Mint[facts.BarrierSetID](), Scope: at.Scope(), Attempt: facts.Mint[facts.ActivationAttemptID](), Fence: 1}
+	if _, err := l.OpenBarrierSet(t.Context(), attempt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := at.Set().Credentials.Acquire(t.Context(), owners.Ask{Scope: at.Scope(), Attempt: attempt.Attempt, Fence: 1}); err != nil {
+		t.Fatal(err)
+	}
+	generation := c.Generations()[0].String()
+	revoke := []string{"credential", "revoke", generation, "--principal", "maria", "--reason", "it leaked"}
+	sh.refused(exitConflict, revoke, "publication_barred")
+	if text := sh.done(append(revoke, "--urgent")...).out; !strings.Contains(text, generation) || !strings.Contains(text, "fence 2") {
+		t.Errorf("revoked: %s", text)
+	}
+	if got := decode[epochs](t, sh.done("epoch", "show", "--output", "json").out); got.Attempt != nil {
+		t.Errorf("the attempt stands open: %+v", got.Attempt)
+	}
 }

@@ -9,7 +9,9 @@ import (
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
 	"connectorcore/engine/tenant"
+	"connectorcore/engine/witness"
 	"connectorcore/facts"
+	"connectorcore/ledger"
 	"connectorcore/readers/owners"
 
 	"github.com/spf13/cobra"
@@ -189,21 +191,44 @@ func (f *moveFlags) authority(cmd *cobra.Command) (by platform.Authority, err er
 }
 
 func (p *program) credentialRevoke() *cobra.Command {
-	return p.credentialMoved("revoke", "Keep a credential generation from being used, from now on", "revoked",
-		"no delivery is accepted and no call begins with it from now on; calls that were begun end as they end", func(ctx *cobra.Command, at *platform.Owners, id facts.CredentialGenerationID, fence facts.Fence, by platform.Authority) (facts.Fence, error) {
-			return at.RevokeCredential(ctx.Context(), id, fence, by)
+	var urgent bool
+	cmd := p.credentialMoved("revoke", "Keep a credential generation from being used, from now on", "revoked",
+		"no delivery is accepted and no call begins with it from now on; calls that were begun end as they end", func(cmd *cobra.Command, store *serve.Store, at *platform.Owners, id facts.CredentialGenerationID, fence facts.Fence, by platform.Authority) (facts.Fence, error) {
+			if urgent {
+				return p.revokeUrgently(cmd, store, ledger.CredentialMove{Scope: at.Scope(), Generation: id, Fence: fence, Principal: by.Principal, Reason: by.Reason})
+			}
+			return at.RevokeCredential(cmd.Context(), id, fence, by)
 		})
+	cmd.Flags().BoolVar(&urgent, "urgent", false, "end an activation attempt that holds the owners' barriers first: it is given up, or read back if it was committed")
+	return cmd
+}
+
+// revokeUrgently ends an attempt that stands in the way. It makes the attempt's own coordinator stale.
+func (p *program) revokeUrgently(cmd *cobra.Command, store *serve.Store, move ledger.CredentialMove) (facts.Fence, error) {
+	by := platform.Authority{Principal: move.Principal, Reason: move.Reason}
+	c, _, err := store.Coordinator(cmd.Context(), witness.File{}, by, func(sentence string) { p.say("%s", sentence) })
+	if err != nil {
+		return 0, err
+	}
+	verdicts, err := c.RevokeUrgently(cmd.Context(), []ledger.CredentialMove{move})
+	switch {
+	case len(verdicts) == 0:
+		return 0, err
+	case verdicts[0].Refusal != nil:
+		return 0, verdicts[0].Refusal
+	}
+	return verdicts[0].Fence, err
 }
 
 func (p *program) credentialReenable() *cobra.Command {
 	return p.credentialMoved("reenable", "Let a revoked credential generation be used again", "enabled",
-		"what was abandoned while it was revoked stays abandoned", func(ctx *cobra.Command, at *platform.Owners, id facts.CredentialGenerationID, fence facts.Fence, by platform.Authority) (facts.Fence, error) {
+		"what was abandoned while it was revoked stays abandoned", func(ctx *cobra.Command, _ *serve.Store, at *platform.Owners, id facts.CredentialGenerationID, fence facts.Fence, by platform.Authority) (facts.Fence, error) {
 			return at.ReenableCredential(ctx.Context(), id, fence, by)
 		})
 }
 
 func (p *program) credentialMoved(name, short, state, means string,
-	move func(*cobra.Command, *platform.Owners, facts.CredentialGenerationID, facts.Fence, platform.Authority) (facts.Fence, error)) *cobra.Command {
+	move func(*cobra.Command, *serve.Store, *platform.Owners, facts.CredentialGenerationID, facts.Fence, platform.Authority) (facts.Fence, error)) *cobra.Command {
 	var f moveFlags
 	cmd := leaf(name+" GENERATION", short, "connector credential "+name+" 0b9ad3a2-6f3c-4b7e-8c51-6d1f5c8a90e2 --principal alice --reason 'ticket 1234'", nil)
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why, in one line; it is kept")
@@ -218,14 +243,14 @@ func (p *program) credentialMoved(name, short, state, means string,
 		if err != nil {
 			return err
 		}
-		return p.withOwners(cmd, func(_ *platform.Config, at *platform.Owners) error {
+		return p.withStore(cmd, func(_ *platform.Config, store *serve.Store, at *platform.Owners) error {
 			fence := facts.Fence(f.fence)
 			if !cmd.Flags().Changed("fence") {
 				if fence, err = at.CredentialFence(cmd.Context(), id); err != nil {
 					return err
 				}
 			}
-			after, err := move(cmd, at, id, fence, by)
+			after, err := move(cmd, store, at, id, fence, by)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,12 @@ import (
 )
 
 // withOwners runs what a command does at the owners of the deployment.
-func (p *program) withOwners(cmd *cobra.Command, do func(config *platform.Config, at *platform.Owners) error) (err error) {
+func (p *program) withOwners(cmd *cobra.Command, do func(config *platform.Config, at *platform.Owners) error) error {
+	return p.withStore(cmd, func(config *platform.Config, _ *serve.Store, at *platform.Owners) error { return do(config, at) })
+}
+
+// withStore is withOwners for a command that also needs the store that they stand in.
+func (p *program) withStore(cmd *cobra.Command, do func(config *platform.Config, store *serve.Store, at *platform.Owners) error) (err error) {
 	config, log, err := p.load(cmd)
 	if err != nil {
 		return err
@@ -28,7 +33,7 @@ func (p *program) withOwners(cmd *cobra.Command, do func(config *platform.Config
 	if err != nil {
 		return err
 	}
-	return do(config, at)
+	return do(config, store, at)
 }
 
 // published says that something was, and what that means: it changes nothing that serves now (R44). Without an epoch it

@@ -33,6 +33,9 @@ type Parts struct {
 	Witness    Witness
 	Principal  facts.OwnerName // who attests that there is no predecessor
 	Reason     facts.OwnerName // why, as one line
+	// Serves tells why a content whose parts fit each other cannot serve, nil if it can: what its definitions mean is not
+	// this room's to read. It is a function of what it is given, so that every process judges alike.
+	Serves func(candidate serving.Candidate, opened owners.Frozen) error
 	// Say is told each step in one sentence, before it is taken or when it was found done.
 	Say func(sentence string)
 }
@@ -50,8 +53,8 @@ func Open(p Parts) (*Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Ledger == nil || p.Reader == nil || p.Say == nil || p.Deployment.Scope.IsZero() {
-		return nil, errors.AssertionFailedf("a coordinator without a ledger, a reader, a deployment or somebody to tell")
+	if p.Ledger == nil || p.Reader == nil || p.Serves == nil || p.Say == nil || p.Deployment.Scope.IsZero() {
+		return nil, errors.AssertionFailedf("a coordinator without a ledger, a reader, a deployment, a judge of definitions or somebody to tell")
 	}
 	for _, owner := range serving.Owners() {
 		if p.Owners.Barrier(owner) == nil {
@@ -88,6 +91,9 @@ func (c *Coordinator) Prepare(ctx context.Context, wanted Wanted) (ledger.EpochS
 		return same, nil
 	}
 	content := contentOf(reading, facts.Mint[facts.EpochID]())
+	if err := c.Serves(content.Candidate, reading.Opened); err != nil {
+		return ledger.EpochStanding{}, errors.Wrap(err, "activate: an epoch of what the owners have cannot serve")
+	}
 	c.say("preparing epoch %s: %d bindings, %d credential generations, %d accounts", content.Candidate.Epoch, len(content.Candidate.Bindings), len(content.Configured), len(content.Accounts))
 	standing, err := c.Ledger.PrepareEpoch(ctx, content)
 	return standing, errors.Wrap(err, "activate: preparation")
@@ -235,6 +241,9 @@ func (c *Coordinator) judgement(ctx context.Context, epoch Epoch) (ledger.Judgem
 	switch fault := reading.Fault; {
 	case fault.IsZero():
 		judgement.Found = contentOf(reading, epoch.Epoch.ID)
+		if err := c.Serves(judgement.Found.Candidate, reading.Opened); err != nil {
+			judgement.Found, judgement.Differs = ledger.EpochContent{}, "it cannot serve: "+err.Error()
+		}
 	case fault.Standing == owners.Absent:
 		judgement.Absent = ledger.GenerationName{Owner: fault.Owner, Name: fault.Name}
 	case fault.Standing == owners.Found:

@@ -80,7 +80,7 @@ func driveForTest(nth string) error {
 	if err != nil {
 		return err
 	}
-	c, err := Open(Parts{Ledger: l, Reader: r, Owners: own.Set(), Deployment: serving.Founded{Deployment: own.Deployment(), Scope: own.Scope()}, Witness: witness.File{Path: os.Getenv(witnessEnv)},
+	c, err := Open(Parts{Ledger: l, Reader: r, Owners: own.Set(), Deployment: serving.Founded{Deployment: own.Deployment(), Scope: own.Scope()}, Witness: witness.File{Path: os.Getenv(witnessEnv)}, Serves: anything,
 		Principal: operator, Reason: operator, Say: func(string) {}})
 	if err != nil {
 		return err

@@ -148,6 +148,9 @@ func (s *scene) publish() {
 	s.configuration = c
 }
 
+// anything serves: the definitions of these tests mean nothing.
+func anything(serving.Candidate, owners.Frozen) error { return nil }
+
 // nowhere is a witness that is always there.
 type nowhere struct{}
 
@@ -155,7 +158,7 @@ func (nowhere) Stand(facts.DeploymentID) (io.Closer, error) { return io.NopClose
 func (nowhere) Close() error                                { return nil }
 
 func (s *scene) parts() Parts {
-	return Parts{Ledger: s.ledger, Reader: s.reader, Owners: s.at.Set(), Deployment: serving.Founded{Deployment: s.at.Deployment(), Scope: s.at.Scope()}, Witness: witness.File{Path: s.witness},
+	return Parts{Ledger: s.ledger, Reader: s.reader, Owners: s.at.Set(), Deployment: serving.Founded{Deployment: s.at.Deployment(), Scope: s.at.Scope()}, Witness: witness.File{Path: s.witness}, Serves: anything,
 		Principal: key[facts.OwnerName](s.t, "operator"), Reason: key[facts.OwnerName](s.t, "a new installation"), Say: func(string) {}}
 }
 

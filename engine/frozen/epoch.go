@@ -62,19 +62,40 @@ func Open(ctx context.Context, r *readers.Reader, set owners.Set, ref facts.Epoc
 	default:
 		return nil, facts.Refuse(facts.OwnerDisagrees, facts.OfEpoch(ref.ID), "%s", fault)
 	}
+	accounts, err := accountsOf(candidate, found)
+	return &Epoch{Ref: ref, Profile: profile, Limits: found.Configuration.Limits, accounts: accounts}, err
+}
+
+// Serves refuses a content whose parts fit each other and which could not serve all the same: definitions that do not
+// compile, a route that depends on order and says nothing of it, a route without its mapping, two packs behind one
+// channel of an account, a signed channel without a credential. It reads nothing.
+//
+// Refuses: GenerationMalformed, which names account, route or pack.
+//
+// Spec: Durable source ordering ("cannot pass the V2 cutover preflight").
+func Serves(candidate serving.Candidate, opened owners.Frozen) error {
+	_, err := accountsOf(candidate, opened)
+	return err
+}
+
+// accountsOf compiles the definitions and gives each account its channels.
+func accountsOf(candidate serving.Candidate, found owners.Frozen) (map[facts.AccountID]account, error) {
 	packs, err := compile(candidate, found)
 	if err != nil {
 		return nil, err
 	}
-	e := &Epoch{Ref: ref, Profile: profile, Limits: found.Configuration.Limits, accounts: map[facts.AccountID]account{}}
+	all := make(map[facts.AccountID]account, len(found.Configuration.Accounts))
 	for _, a := range found.Configuration.Accounts {
 		channels, err := packs.channels(a, found.Credentials)
 		if err != nil {
 			return nil, err
 		}
-		e.accounts[a.Account] = account{a, channels}
+		for _, channel := range channels {
+			channel.bound(found.Configuration.Limits)
+		}
+		all[a.Account] = account{a, channels}
 	}
-	return e, nil
+	return all, nil
 }
 
 // stored reads the epoch's own rows, whose digest must be the one that it has.
@@ -105,6 +126,20 @@ func stored(ctx context.Context, r *readers.Reader, ref facts.EpochRef) (c servi
 		return c, profile, facts.Refuse(facts.OwnerDisagrees, facts.OfEpoch(ref.ID), "its stored rows do not have its digest")
 	}
 	return c, fact.Profile, nil
+}
+
+// bound lowers the limits of the channel to those of the tenant's generation, where these are lower.
+func (c *Channel) bound(by owners.Limits) {
+	own := *c.Definition
+	for _, one := range []struct {
+		of    *int64
+		limit uint64
+	}{{&own.Limits.BodyBytes, by.BodyMaxBytes}, {&own.Limits.Depth, by.DepthMax}, {&own.Limits.Components, by.ComponentsMax}} {
+		if one.limit < uint64(*one.of) { // neither is ever negative
+			*one.of = int64(one.limit)
+		}
+	}
+	c.Definition = &own
 }
 
 // generationOf names one compiled pack generation of the epoch.

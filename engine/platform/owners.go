@@ -124,6 +124,64 @@ func (o *Owners) named(ctx context.Context, scope serving.Scope, owner serving.O
 	return o.exact(ctx, o.author.Generation(scope, owner, name))
 }
 
+// exacts answers for many generations by their digests, each as exact does, with two statements for each 256 of them.
+func (o *Owners) exacts(ctx context.Context, ids []serving.GenerationDigest) []owners.Answer[owners.Exact] {
+	all := make([]owners.Answer[owners.Exact], len(ids))
+	asked, standings := make([]serving.Generation, len(ids)), make([]serving.Standing, len(ids))
+	for i, id := range ids {
+		asked[i].ID, standings[i].Generation = id, id
+	}
+	rows, err := readers.Many(ctx, o.reader, schema.OwnerGenerations, asked, 1)
+	if err == nil {
+		standings, err = readers.Many(ctx, o.reader, schema.OwnerStandings, standings, 1) // last, as in exact
+	}
+	if err != nil {
+		for i := range all {
+			all[i] = owners.Nobody[owners.Exact](err)
+		}
+		return all
+	}
+	present := map[serving.GenerationDigest]bool{}
+	for _, s := range standings { // in the order of their seq
+		present[s.Generation] = s.Present
+	}
+	known := map[serving.GenerationDigest]serving.Generation{}
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	for i, id := range ids {
+		row, found := known[id]
+		switch {
+		case !present[id]:
+			all[i] = owners.None[owners.Exact]()
+		case !found:
+			all[i] = owners.Nobody[owners.Exact](errors.AssertionFailedf("generation %s can be read and has no bytes", id))
+		default:
+			all[i] = owners.Have(exactOf(row))
+		}
+	}
+	return all
+}
+
+// manyNamed answers for many generations by their owner's names of them. One that cannot be named was never published.
+func (o *Owners) manyNamed(ctx context.Context, scope serving.Scope, owner serving.Owner, count int, name func(int) (serving.Name, error)) []owners.Answer[owners.Exact] {
+	all := make([]owners.Answer[owners.Exact], count)
+	var ids []serving.GenerationDigest
+	var places []int
+	for i := range all {
+		named, err := name(i)
+		if err != nil {
+			all[i] = owners.None[owners.Exact]()
+			continue
+		}
+		ids, places = append(ids, o.author.Generation(scope, owner, named)), append(places, i)
+	}
+	for i, answer := range o.exacts(ctx, ids) {
+		all[places[i]] = answer
+	}
+	return all
+}
+
 // current is the present selection of a line; none has the seq 0.
 func (o *Owners) current(ctx context.Context, line serving.SelectorDigest) (serving.Selection, error) {
 	last, _, err := readers.Last(ctx, o.reader, schema.OwnerSelections, 1, func(s *serving.Selection) { s.Selector = line })
@@ -160,6 +218,11 @@ func (d definitionOwner) Definition(ctx context.Context, scope serving.Scope, id
 	return d.owners.named(ctx, scope, d.owner, name, err)
 }
 
+// SeveralDefinitions implements owners.SeveralDefinitions.
+func (d definitionOwner) SeveralDefinitions(ctx context.Context, scope serving.Scope, identities []serving.BindingIdentity) []owners.Answer[owners.Exact] {
+	return d.owners.manyNamed(ctx, scope, d.owner, len(identities), func(i int) (serving.Name, error) { return owners.DefinitionName(identities[i]) })
+}
+
 type configurationOwner struct{ barrier }
 
 func (c configurationOwner) Configuration(ctx context.Context, scope serving.Scope, generation facts.ServiceConfigurationGeneration) owners.Answer[owners.Exact] {
@@ -172,6 +235,11 @@ type credentialOwner struct{ barrier }
 func (c credentialOwner) Credential(ctx context.Context, scope serving.Scope, generation facts.CredentialGenerationID) owners.Answer[owners.Exact] {
 	name, err := owners.CredentialName(generation)
 	return c.owners.named(ctx, scope, c.owner, name, err)
+}
+
+// SeveralCredentials implements owners.SeveralCredentials.
+func (c credentialOwner) SeveralCredentials(ctx context.Context, scope serving.Scope, generations []facts.CredentialGenerationID) []owners.Answer[owners.Exact] {
+	return c.owners.manyNamed(ctx, scope, c.owner, len(generations), func(i int) (serving.Name, error) { return owners.CredentialName(generations[i]) })
 }
 
 // barrier is one owner's publication barrier.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"connectorcore/engine/activate"
+	"connectorcore/engine/frozen"
 	"connectorcore/engine/platform"
 	"connectorcore/engine/witness"
 	"connectorcore/facts/serving"
@@ -23,6 +24,6 @@ func (s *Store) Coordinator(ctx context.Context, witness witness.File, by platfo
 		return nil, nil, err
 	}
 	c, err := activate.Open(activate.Parts{Ledger: l, Reader: r, Owners: at.Set(), Deployment: serving.Founded{Deployment: at.Deployment(), Scope: at.Scope()},
-		Witness: witness, Principal: by.Principal, Reason: by.Reason, Say: say})
+		Witness: witness, Serves: frozen.Serves, Principal: by.Principal, Reason: by.Reason, Say: say})
 	return c, at, err
 }

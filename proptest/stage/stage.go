@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"connectorcore/engine/activate"
+	"connectorcore/engine/frozen"
 	"connectorcore/engine/pack"
 	"connectorcore/engine/platform"
 	"connectorcore/engine/serve"
@@ -119,6 +120,12 @@ func packs() (string, error) {
 // Serving stages a deployment with the packs of these shapes.
 func Serving(t testing.TB, shapes ...Shape) *Stage {
 	t.Helper()
+	return ServingWith(t, func(*owners.Configuration) {}, shapes...)
+}
+
+// ServingWith is Serving with a changed configuration.
+func ServingWith(t testing.TB, change func(*owners.Configuration), shapes ...Shape) *Stage {
+	t.Helper()
 	var folders []string
 	for _, shape := range shapes {
 		folders = append(folders, Folder(t, shape))
@@ -152,7 +159,7 @@ func ServingPacks(t testing.TB, folders ...string) *Stage {
 	}
 	_, err = s.Owners.Authorise(t.Context(), generations)
 	ok(t, err)
-	s.configure(t)
+	s.configure(t, change)
 	s.activate(t)
 	return s
 }
@@ -169,7 +176,7 @@ func (h held) Fetch(_ context.Context, version facts.SecretVersion) ([]byte, err
 }
 
 // configure publishes a credential for each reference of each account's pack, and the configuration.
-func (s *Stage) configure(t testing.TB) {
+func (s *Stage) configure(t testing.TB, change func(*owners.Configuration)) {
 	t.Helper()
 	backend, secrets := Key[facts.OwnerName](t, "memory"), held{}
 	s.Secrets = platform.OpenSecrets(map[facts.OwnerName]platform.SecretBackend{backend: secrets})
@@ -195,6 +202,7 @@ func (s *Stage) configure(t testing.TB) {
 		c.Accounts = append(c.Accounts, a)
 	}
 	slices.SortFunc(c.Accounts, func(a, b owners.AccountConfiguration) int { return a.Account.Compare(b.Account) })
+	change(&c)
 	ok(t, s.Owners.PublishCredentials(t.Context(), credentials))
 	_, err := s.Owners.PublishConfiguration(t.Context(), c)
 	ok(t, err)
@@ -225,7 +233,7 @@ func (noWitness) Close() error                                { return nil }
 func (s *Stage) activate(t testing.TB) {
 	t.Helper()
 	c, err := activate.Open(activate.Parts{Ledger: s.Ledger, Reader: s.Reader, Owners: s.Owners.Set(),
-		Deployment: serving.Founded{Deployment: s.Owners.Deployment(), Scope: s.Owners.Scope()}, Witness: noWitness{},
+		Deployment: serving.Founded{Deployment: s.Owners.Deployment(), Scope: s.Owners.Scope()}, Witness: noWitness{}, Serves: frozen.Serves,
 		Principal: Key[facts.OwnerName](t, "operator"), Reason: Key[facts.OwnerName](t, "a test"), Say: func(string) {}})
 	ok(t, err)
 	revision, configuration, err := s.Owners.Current(t.Context())

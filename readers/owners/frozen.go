@@ -32,12 +32,13 @@ func ReadFrozen(ctx context.Context, set Set, c serving.Candidate) (Frozen, Faul
 	}
 	opened := make([]CredentialGeneration, len(c.Credentials))
 	bindings := len(c.Bindings)
+	said := askFrozen(ctx, set, c)
 	fault = first(bindings+len(c.Credentials), func(i int) Fault {
 		if i < bindings {
-			return f.definition(ctx, set, c, i)
+			return f.definition(c, i, said.definitions[i])
 		}
 		i -= bindings
-		one, proof, fault := readCredential(ctx, set, c.Scope, c.Credentials[i].Generation)
+		one, proof, fault := openedCredential(c.Scope, c.Credentials[i].Generation, said.credentials[i])
 		proof.Ordinal = uint64(i)
 		if opened[i] = one; fault.IsZero() && proof != c.Credentials[i] {
 			name, _ := CredentialName(one.ID) // it was found under this name
@@ -51,9 +52,21 @@ func ReadFrozen(ctx context.Context, set Set, c serving.Candidate) (Frozen, Faul
 	return f, fault
 }
 
-func (f *Frozen) definition(ctx context.Context, set Set, c serving.Candidate, i int) Fault {
+// askFrozen asks for what a candidate froze.
+func askFrozen(ctx context.Context, set Set, c serving.Candidate) answers {
+	bindings, generations := make([]serving.BindingIdentity, len(c.Bindings)), make([]facts.CredentialGenerationID, len(c.Credentials))
+	for i, b := range c.Bindings {
+		bindings[i] = b.BindingIdentity
+	}
+	for i, p := range c.Credentials {
+		generations[i] = p.Generation
+	}
+	return askAll(ctx, set, c.Scope, bindings, generations)
+}
+
+func (f *Frozen) definition(c serving.Candidate, i int, answer Answer[Exact]) Fault {
 	identity := c.Bindings[i].BindingIdentity
-	d, proof, fault := readDefinition(ctx, set, c.Scope, identity)
+	d, proof, fault := openedDefinition(c.Scope, identity, answer)
 	if !fault.IsZero() {
 		return fault
 	}

@@ -52,6 +52,8 @@ type Reading struct {
 	// ascending order.
 	Configured []facts.CredentialGenerationID
 	Accounts   []facts.AccountID
+	// Opened is what the answers say, for whoever judges whether it can serve.
+	Opened Frozen
 
 	author        serving.Author
 	scope         serving.Scope
@@ -78,7 +80,7 @@ func (r Reading) Candidate(epoch facts.EpochID) serving.Candidate {
 // Generation is the configuration generation that was read.
 func (r Reading) Generation() facts.ServiceConfigurationGeneration { return r.configuration.Generation }
 
-// inFlight is how many exact reads are asked for at a time: enough to keep a store busy, few enough to leave it to others.
+// inFlight is how many tasks of a reading are done at a time: enough to keep a store busy, few enough to leave it to others.
 const inFlight = 8
 
 // Read asks every owner anew, through its port, for everything that an epoch freezes, and opens each answer under its
@@ -108,25 +110,26 @@ func Read(ctx context.Context, set Set, q Question) Reading {
 	r.definitions = make([]serving.DefinitionProof, bindings)
 	r.credentials = make([]serving.CredentialProof, len(r.Configured))
 	opened := make([]CredentialGeneration, len(r.Configured))
+	r.Opened = Frozen{Configuration: configuration, Definitions: make([]Definition, bindings), Credentials: make(map[facts.CredentialGenerationID]CredentialGeneration, len(opened))}
+	said := askAll(ctx, set, q.Scope, r.view.Bindings, r.Configured)
 	r.Fault = first(bindings+len(r.Configured), func(i int) (fault Fault) {
 		if i < bindings {
-			_, r.definitions[i], fault = readDefinition(ctx, set, q.Scope, r.view.Bindings[i])
+			r.Opened.Definitions[i], r.definitions[i], fault = openedDefinition(q.Scope, r.view.Bindings[i], said.definitions[i])
 			return fault
 		}
 		i -= bindings
-		opened[i], r.credentials[i], fault = readCredential(ctx, set, q.Scope, r.Configured[i])
+		opened[i], r.credentials[i], fault = openedCredential(q.Scope, r.Configured[i], said.credentials[i])
 		r.credentials[i].Ordinal = uint64(i)
 		return fault
 	})
 	if !r.Fault.IsZero() {
 		return r
 	}
-	generations := make(map[facts.CredentialGenerationID]CredentialGeneration, len(opened))
 	for _, c := range opened {
-		generations[c.ID] = c
+		r.Opened.Credentials[c.ID] = c
 	}
 	name, _ := ConfigurationName(q.Configuration) // it was found under this name
-	if err := CheckConfiguration(configuration, r.view, generations); err != nil {
+	if err := CheckConfiguration(configuration, r.view, r.Opened.Credentials); err != nil {
 		r.Fault = differs(serving.Configuration, name, err)
 		r.Fault.Detail = fmt.Sprintf("against revision %d of the Catalog view: %s", r.view.Revision.Number, r.Fault.Detail)
 	}
@@ -241,13 +244,13 @@ func (r *Reading) readConfiguration(ctx context.Context, set Set, q Question) (C
 	return c, Fault{}
 }
 
-func readDefinition(ctx context.Context, set Set, scope serving.Scope, identity serving.BindingIdentity) (Definition, serving.DefinitionProof, Fault) {
+func openedDefinition(scope serving.Scope, identity serving.BindingIdentity, answer Answer[Exact]) (Definition, serving.DefinitionProof, Fault) {
 	owner := identity.Kind.Owner()
 	name, err := DefinitionName(identity)
 	if err != nil {
 		return Definition{}, serving.DefinitionProof{}, differs(serving.Catalog, name, err) // the view names it
 	}
-	e, fault := exact(owner, name, set.Definitions(identity.Kind).Definition(ctx, scope, identity))
+	e, fault := exact(owner, name, answer)
 	if !fault.IsZero() {
 		return Definition{}, serving.DefinitionProof{}, fault
 	}
@@ -258,12 +261,12 @@ func readDefinition(ctx context.Context, set Set, scope serving.Scope, identity 
 	return d, serving.DefinitionProof{PackGeneration: d.PackGeneration, EnvelopeVersion: e.Protocol, Definition: e.Digest, Receipt: e.Receipt}, Fault{}
 }
 
-func readCredential(ctx context.Context, set Set, scope serving.Scope, id facts.CredentialGenerationID) (CredentialGeneration, serving.CredentialProof, Fault) {
+func openedCredential(scope serving.Scope, id facts.CredentialGenerationID, answer Answer[Exact]) (CredentialGeneration, serving.CredentialProof, Fault) {
 	name, err := CredentialName(id)
 	if err != nil {
 		return CredentialGeneration{}, serving.CredentialProof{}, Fault{Owner: serving.Credentials, Cause: err}
 	}
-	e, fault := exact(serving.Credentials, name, set.Credentials.Credential(ctx, scope, id))
+	e, fault := exact(serving.Credentials, name, answer)
 	if !fault.IsZero() {
 		return CredentialGeneration{}, serving.CredentialProof{}, fault
 	}

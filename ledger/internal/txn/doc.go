@@ -11,5 +11,9 @@
 // that is still on its way can no longer commit. The closure must therefore be repeatable: no call to the outside,
 // no send on a channel and no change of a counter inside it.
 //
-// Rules R05 to R09. Spec: Transaction and crash rules.
+// A hosted transaction begins with the application's own code, which has a Handle and nothing else of it: other role, other
+// database, a savepoint that tells whether the transaction still stands, and a deadline. Then the ledger's part runs as
+// above, in the account's turn.
+//
+// Rules R05 to R09, R13, R28. Spec: Transaction and crash rules.
 package txn

@@ -78,13 +78,40 @@ func (f Fixture) reads() []read {
 			func(e owners.Exact) error { _, err := owners.OpenCredential(f.Scope, e); return err }},
 	}
 	for _, kind := range serving.BindingKinds() {
+		if many, takes := f.Owners.Definitions(kind).(owners.SeveralDefinitions); takes {
+			all = append(all, read{"several of " + kind.String(),
+				func(ctx context.Context, n Names) owners.Answer[owners.Exact] {
+					return f.between(many.SeveralDefinitions(ctx, f.Scope, []serving.BindingIdentity{f.Missing.Definitions[kind], n.Definitions[kind], f.Present.Definitions[kind]}))
+				},
+				func(e owners.Exact) error { _, err := owners.OpenDefinition(f.Scope, e); return err }})
+		}
 		all = append(all, read{kind.String(),
 			func(ctx context.Context, n Names) owners.Answer[owners.Exact] {
 				return f.Owners.Definitions(kind).Definition(ctx, f.Scope, n.Definitions[kind])
 			},
 			func(e owners.Exact) error { _, err := owners.OpenDefinition(f.Scope, e); return err }})
 	}
+	if many, takes := f.Owners.Credentials.(owners.SeveralCredentials); takes {
+		all = append(all, read{"several credentials",
+			func(ctx context.Context, n Names) owners.Answer[owners.Exact] {
+				return f.between(many.SeveralCredentials(ctx, f.Scope, []facts.CredentialGenerationID{f.Missing.Credential, n.Credential, f.Present.Credential}))
+			},
+			func(e owners.Exact) error { _, err := owners.OpenCredential(f.Scope, e); return err }})
+	}
 	return all
+}
+
+// between is the answer to the question in the middle, if its neighbours have the answers to theirs: what never was, and
+// what is there. In a call without a store all three have none.
+func (f Fixture) between(all []owners.Answer[owners.Exact]) owners.Answer[owners.Exact] {
+	if len(all) != 3 {
+		return owners.Nobody[owners.Exact](errors.Newf("three questions have %d answers", len(all)))
+	}
+	neighbours := [2]owners.Standing{all[0].Standing(), all[2].Standing()}
+	if neighbours != [2]owners.Standing{owners.Absent, owners.Found} && neighbours != [2]owners.Standing{} {
+		return owners.Nobody[owners.Exact](errors.Newf("beside it stand %s and %s", all[0].Standing(), all[2].Standing()))
+	}
+	return all[1]
 }
 
 // Reads asks twice for everything that was published, with writes of every owner in between.
