@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type scene struct {
 	driver *drive.Driver
 	door   string
 	app    *world.Application
+	close  func() // of the driver and the door; the test's end does it too
 }
 
 // notes is the table of an application that writes down what it is asked for.
@@ -40,16 +42,22 @@ func noting(ctx context.Context, h *ledger.Handle, c execute.Command) (execute.A
 
 func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, options drive.Options) *scene {
 	t.Helper()
+	return openRuntime(t, s, app, options, func(queue ledger.Queue) (execute.Runtime, error) {
+		return hosted(t, s, app, handle, ledger.Hosting{Queue: queue})
+	})
+}
+
+// hosted is the Runtime of a handler.
+func hosted(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, hosting ledger.Hosting) (execute.Runtime, error) {
+	hosting.Database = app.Name
+	host, err := s.Ledger.Host(t.Context(), s.Store.Pool(t, schema.RoleApplication), hosting)
+	return execute.NewInDatabase(s.Ledger, host, handle), err
+}
+
+func openRuntime(t *testing.T, s *stage.Stage, app *world.Application, options drive.Options, runtime func(ledger.Queue) (execute.Runtime, error)) *scene {
+	t.Helper()
 	directory := frozen.NewDirectory(s.Reader, s.Owners.Set())
-	pool := s.Store.Pool(t, schema.RoleApplication)
-	driver, err := drive.Open(drive.Parts{Ledger: s.Ledger, Reader: s.Reader, Directory: directory,
-		Runtime: func(queue ledger.Queue) (execute.Runtime, error) {
-			hosted, err := s.Ledger.Host(t.Context(), pool, ledger.Hosting{Database: app.Name, Queue: queue})
-			if err != nil {
-				return nil, err
-			}
-			return execute.NewInDatabase(s.Ledger, hosted, handle), nil
-		}}, options)
+	driver, err := drive.Open(drive.Parts{Ledger: s.Ledger, Reader: s.Reader, Directory: directory, Runtime: runtime}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,16 +67,13 @@ func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.H
 	}
 	server := httptest.NewServer(door)
 	driver.Start()
-	t.Cleanup(func() {
+	closing := sync.OnceFunc(func() {
 		server.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		if err := driver.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		closed(t, driver)
 		door.Close()
 	})
-	return &scene{s, t, driver, server.URL, app}
+	t.Cleanup(closing)
+	return &scene{s, t, driver, server.URL, app, closing}
 }
 
 // send delivers to an account and gives status and body of the answer.
@@ -91,7 +96,7 @@ func (s *scene) until(want int, query string) {
 	s.t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for s.Count(s.t, query) != want {
 		select {
 		case <-ticker.C:

@@ -78,6 +78,11 @@ func (h *hand[K]) wait(ctx context.Context) error {
 	select {
 	case <-empty:
 		return nil
+	default:
+	}
+	select {
+	case <-empty:
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"connectorcore/engine/materialize"
@@ -19,6 +20,7 @@ import (
 const (
 	pageMax  = 2000 // heads in one read
 	pagesMax = 5    // pages of a kind between two pauses
+	someMax  = 32   // heads that are moved on together, since each holds an input
 	// longest is longer than any transaction lives: a head whose due time is older than that was seen by every round
 	// that began since, so the bound may pass it (R14).
 	longest = 10 * time.Minute
@@ -82,7 +84,7 @@ func (d *Driver) sweeping() {
 }
 
 // sweep moves one page of heads on, and tells whether there is another one. It stops where there is no room for more.
-func sweep[K comparable, G any, S machines.State, E machines.EdgeOf[S]](d *Driver, rows schema.GuardRows[K, G, S, E], r *round, full func() bool, due func(G) facts.Instant, move func(context.Context, G)) bool {
+func sweep[K comparable, G any, S machines.State, E machines.EdgeOf[S]](d *Driver, rows schema.GuardRows[K, G, S, E], r *round, full func() bool, due func(G) facts.Instant, move func(context.Context, []G)) bool {
 	if d.root.Err() != nil || full() {
 		return false
 	}
@@ -99,11 +101,11 @@ func sweep[K comparable, G any, S machines.State, E machines.EdgeOf[S]](d *Drive
 				continue // so many are due at one instant that the page would not get past it
 			}
 		}
-		for _, head := range heads {
+		for some := range slices.Chunk(heads, someMax) {
 			if d.root.Err() != nil || full() {
 				return false // the page is read again
 			}
-			move(d.root, head)
+			move(d.root, some)
 		}
 		r.read(now, end)
 		return !end.IsZero()
@@ -118,8 +120,16 @@ func (d *Driver) wake() {
 	}
 }
 
-// resume materializes what is missing of a Receipt that another process left, or this one.
-func (d *Driver) resume(ctx context.Context, head inbound.ReceiptHead) {
+// resume materializes what is missing of Receipts that another process left, or this one.
+func (d *Driver) resume(ctx context.Context, heads []inbound.ReceiptHead) {
+	for _, head := range heads {
+		if !d.receipts.full() {
+			d.resumeOne(ctx, head)
+		}
+	}
+}
+
+func (d *Driver) resumeOne(ctx context.Context, head inbound.ReceiptHead) {
 	if !d.pauses.due(head.Account) || !d.pauses.due(head.Receipt) || !d.receipts.take(head.Receipt) {
 		return
 	}
@@ -142,23 +152,30 @@ func (d *Driver) stays(ctx context.Context, subject [16]byte, err error, about s
 	d.warn("it stays due", err, about)
 }
 
-// standing is where an account stands, and the epoch that admitted what is moved on, which must be the one that serves:
-// nothing is carried out under another one. An account that does not serve, or whose epoch cannot be opened, is left alone
-// with everything of it.
-func (d *Driver) standing(ctx context.Context, account facts.AccountID, admitted facts.EpochID) (standing, error) {
+// standing is where an account stands. One that does not serve, or whose epoch cannot be opened, is left alone with
+// everything of it.
+func (d *Driver) standing(ctx context.Context, account facts.AccountID) (standing, error) {
 	premise, epoch, err := d.directory.Account(ctx, account)
 	if err != nil {
 		d.pauses.later(account)
-		return standing{}, err
 	}
-	if admitted != premise.Epoch.ID {
-		return standing{}, facts.Refuse(facts.EpochMismatch, facts.OfEpoch(admitted), "it was admitted under this one, and account %s serves under %s", account, premise.Epoch.ID)
+	return standing{premise, epoch}, err
+}
+
+// admitted refuses what another epoch admitted than the one that serves: nothing is carried out under another one.
+func (s standing) admitted(epoch facts.EpochID) error {
+	if epoch == s.premise.Epoch.ID {
+		return nil
 	}
-	return standing{premise, epoch}, nil
+	return facts.Refuse(facts.EpochMismatch, facts.OfEpoch(epoch), "it admitted what is due, and epoch %s serves", s.premise.Epoch.ID)
 }
 
 // pending derives the content of a Receipt from its rows and from what its epoch froze.
 func (d *Driver) pending(ctx context.Context, head inbound.ReceiptHead) (pending, error) {
+	at, err := d.standing(ctx, head.Account)
+	if err != nil {
+		return pending{}, err
+	}
 	receipt, known, err := readers.One(ctx, d.reader, schema.Receipts, func(r *inbound.Receipt) { r.ID = head.Receipt })
 	switch {
 	case err != nil:
@@ -166,8 +183,7 @@ func (d *Driver) pending(ctx context.Context, head inbound.ReceiptHead) (pending
 	case !known:
 		return pending{}, errors.AssertionFailedf("receipt %s has a head and no fact", head.Receipt)
 	}
-	at, err := d.standing(ctx, head.Account, receipt.Epoch)
-	if err != nil {
+	if err := at.admitted(receipt.Epoch); err != nil {
 		return pending{}, err
 	}
 	channel, err := at.epoch.Channel(head.Account, receipt.Channel)
@@ -181,36 +197,79 @@ func (d *Driver) pending(ctx context.Context, head inbound.ReceiptHead) (pending
 	return pending{receipt: head.Receipt, premise: at.premise, content: materialize.Content(at.epoch.Profile, channel, header, receipt.Body)}, nil
 }
 
-// claim asks for the next attempt of an execution and, if it gets it, performs it.
-func (d *Driver) claim(ctx context.Context, head inbound.ExecutionHead) {
-	if !d.pauses.due(head.Account) || !d.pauses.due(head.Execution) || !d.executions.take(head.Execution) {
-		return
+// claim asks for the next attempt of executions and performs those that it gets.
+func (d *Driver) claim(ctx context.Context, heads []inbound.ExecutionHead) {
+	var mine []inbound.ExecutionHead
+	for _, head := range heads {
+		if d.pauses.due(head.Account) && d.pauses.due(head.Execution) && d.executions.take(head.Execution) {
+			mine = append(mine, head)
+		}
 	}
-	if err := d.claimed(ctx, head); err != nil {
-		d.executions.drop(head.Execution)
-		d.stays(ctx, head.Execution, err, slog.String("execution", head.Execution.String()))
+	var serving []inbound.ExecutionHead
+	for _, head := range mine {
+		if _, err := d.standing(ctx, head.Account); err == nil {
+			serving = append(serving, head)
+		} else {
+			d.lets(ctx, head, err)
+		}
+	}
+	brought, err := d.bring(ctx, serving)
+	for _, head := range serving {
+		failed := err
+		if failed == nil {
+			failed = d.claimed(ctx, head, brought)
+		}
+		if failed != nil {
+			d.lets(ctx, head, failed)
+		}
 	}
 }
 
+// lets lets go of an execution that could not be claimed.
+func (d *Driver) lets(ctx context.Context, head inbound.ExecutionHead, err error) {
+	d.executions.drop(head.Execution)
+	d.stays(ctx, head.Execution, err, slog.String("execution", head.Execution.String()))
+}
+
+// claimables are the facts of executions that are to be claimed.
+type claimables struct {
+	executions  map[facts.ExecutionID]inbound.Execution
+	projections map[facts.ProjectionID]inbound.Projection
+}
+
+func (d *Driver) bring(ctx context.Context, heads []inbound.ExecutionHead) (claimables, error) {
+	c := claimables{map[facts.ExecutionID]inbound.Execution{}, map[facts.ProjectionID]inbound.Projection{}}
+	executions, projections := make([]inbound.Execution, len(heads)), make([]inbound.Projection, len(heads))
+	for i, head := range heads {
+		executions[i], projections[i] = inbound.Execution{ID: head.Execution}, inbound.Projection{ID: head.Projection}
+	}
+	there, err := readers.Many(ctx, d.reader, schema.Executions, executions, 1)
+	if err != nil {
+		return c, err
+	}
+	inputs, err := readers.Many(ctx, d.reader, schema.Projections, projections, 1)
+	for _, execution := range there {
+		c.executions[execution.ID] = execution
+	}
+	for _, projection := range inputs {
+		c.projections[projection.ID] = projection
+	}
+	return c, err
+}
+
 // claimed posts the claim of an execution that is in hand.
-func (d *Driver) claimed(ctx context.Context, head inbound.ExecutionHead) error {
-	execution, known, err := readers.One(ctx, d.reader, schema.Executions, func(e *inbound.Execution) { e.ID = head.Execution })
+func (d *Driver) claimed(ctx context.Context, head inbound.ExecutionHead, all claimables) error {
+	execution, born := all.executions[head.Execution]
+	projection, known := all.projections[execution.Projection]
+	if !born || !known {
+		return errors.AssertionFailedf("execution %s has a head and no fact, or no Projection", head.Execution)
+	}
+	at, err := d.standing(ctx, head.Account)
 	if err != nil {
 		return err
 	}
-	if !known {
-		return errors.AssertionFailedf("execution %s has a head and no fact", head.Execution)
-	}
-	at, err := d.standing(ctx, head.Account, execution.Epoch)
-	if err != nil {
+	if err := at.admitted(execution.Epoch); err != nil {
 		return err
-	}
-	projection, known, err := readers.One(ctx, d.reader, schema.Projections, func(p *inbound.Projection) { p.ID = execution.Projection })
-	if err != nil {
-		return err
-	}
-	if !known {
-		return errors.AssertionFailedf("execution %s has no Projection", head.Execution)
 	}
 	author, err := at.epoch.Profile.Author()
 	if err != nil {

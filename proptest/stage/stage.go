@@ -130,6 +130,12 @@ func ServingWith(t testing.TB, change func(*owners.Configuration), shapes ...Sha
 	for _, shape := range shapes {
 		folders = append(folders, Folder(t, shape))
 	}
+	return ServingPacks(t, folders...)
+}
+
+// ServingPacks stages a deployment with the packs in these folders.
+func ServingPacks(t testing.TB, folders ...string) *Stage {
+	t.Helper()
 	s := &Stage{Store: world.Fresh(t)}
 	store, err := serve.OpenStore(t.Context(), platform.Store{DSN: s.Store.DSN()}, nil)
 	ok(t, err)
