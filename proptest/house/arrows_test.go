@@ -39,6 +39,7 @@ var packages = []string{
 	"engine/ingress",
 	"engine/materialize",
 	"engine/pack",
+	"engine/pack/corpora",
 	"engine/pack/expr",
 	"engine/pack/form",
 	"engine/platform",
