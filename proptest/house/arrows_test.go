@@ -49,6 +49,8 @@ var packages = []string{
 	"engine/tenant",
 	"engine/turns",
 	"engine/witness",
+	"examples/crm",
+	"examples/demo",
 	"examples/provider",
 	"facts",
 	"facts/digest",
