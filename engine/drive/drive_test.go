@@ -106,13 +106,19 @@ func (s *scene) until(want int, query string) {
 	}
 }
 
-// expected is how many executions a delivery brings.
-func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Delivery) (independent int) {
+// opened is the epoch of a stage.
+func opened(t *testing.T, s *stage.Stage) *frozen.Epoch {
 	t.Helper()
 	epoch, err := frozen.Open(t.Context(), s.Reader, s.Owners.Set(), s.Epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return epoch
+}
+
+// expected is how many executions a delivery brings.
+func expected(t *testing.T, epoch *frozen.Epoch, account stage.Account, d stage.Delivery) (independent int) {
+	t.Helper()
 	channel, err := epoch.Channel(account.ID, d.Channel)
 	if err != nil {
 		t.Fatal(err)
@@ -139,14 +145,14 @@ func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Deliv
 func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
 	s := stage.Serving(t, stage.Single, stage.Batched)
 	scene := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
-	executions, receipts := 0, 0
+	executions, receipts, epoch := 0, 0, opened(t, s)
 	for _, account := range s.Accounts {
 		samples := account.Samples(t)
 		for _, d := range slices.Concat(samples, samples) {
 			status, body := scene.send(account, d)
 			switch status {
 			case http.StatusAccepted:
-				brings := expected(t, s, account, d)
+				brings := expected(t, epoch, account, d)
 				executions, receipts = executions+brings, receipts+1
 			case http.StatusOK:
 			default:

@@ -172,6 +172,15 @@ func TestR27OnlyWhatTheApplicationDidUsesAttemptsUp(t *testing.T) {
 	one.counts(map[string]int{"SELECT COUNT(*) FROM application_result WHERE outcome = 'applied'": 1, "SELECT COUNT(*) FROM " + app.Name + ".note": 1,
 		"SELECT COUNT(*) FROM execution_attempt_end WHERE reason = 'result_missing'": len(away)})
 
+	// What was not its doing is not counted when it fails afterwards.
+	handle = exhausted["it fails"]
+	runtime.say(away...)
+	sends()
+	failed++
+	one.aged(failed+1, "SELECT COUNT(*) FROM execution_ledger WHERE edge = 'complete'")
+	one.counts(map[string]int{"SELECT COUNT(*) FROM application_result WHERE outcome = 'failed'": failed, "SELECT COUNT(*) FROM execution_attempt_end WHERE reason = 'execution_failing'": 2 * failed})
+	handle = noting
+
 	// One command of which nobody knows what became, again and again, holds up no other of its account.
 	forever := make([]error, 100)
 	for i := range forever {
@@ -179,7 +188,7 @@ func TestR27OnlyWhatTheApplicationDidUsesAttemptsUp(t *testing.T) {
 	}
 	runtime.say(forever...)
 	sends()
-	one.until(len(away)+1, "SELECT COUNT(*) FROM execution_attempt_end WHERE reason = 'result_missing'")
+	one.until(2*len(away)+1, "SELECT COUNT(*) FROM execution_attempt_end WHERE reason = 'result_missing'")
 	sends()
 	one.aged(failed+2, "SELECT COUNT(*) FROM execution_ledger WHERE edge = 'complete'")
 	one.counts(map[string]int{"SELECT COUNT(*) FROM execution_head": 1})

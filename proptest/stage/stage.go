@@ -130,16 +130,16 @@ func ServingWith(t testing.TB, change func(*owners.Configuration), shapes ...Sha
 	for _, shape := range shapes {
 		folders = append(folders, Folder(t, shape))
 	}
-	return servingWith(t, change, folders...)
+	return serves(t, change, folders)
 }
 
 // ServingPacks stages a deployment with the packs in these folders.
 func ServingPacks(t testing.TB, folders ...string) *Stage {
 	t.Helper()
-	return servingWith(t, func(*owners.Configuration) {}, folders...)
+	return serves(t, func(*owners.Configuration) {}, folders)
 }
 
-func servingWith(t testing.TB, change func(*owners.Configuration), folders ...string) *Stage {
+func serves(t testing.TB, change func(*owners.Configuration), folders []string) *Stage {
 	t.Helper()
 	s := &Stage{Store: world.Fresh(t)}
 	store, err := serve.OpenStore(t.Context(), platform.Store{DSN: s.Store.DSN()}, nil)
