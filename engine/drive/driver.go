@@ -28,7 +28,7 @@ type Options struct {
 	Sweep time.Duration // between two looks for what is due; default 1 second
 
 	Concurrent int // accounts that have a turn at once, and again that many whose application runs; default 4
-	Hand       int // executions that are claimed and not ended, above which this process claims no more; default 2,000
+	Hand       int // executions that are claimed and not ended, above which this process claims no more; default 2,000; none below 0
 
 	// Completed is told each execution whose completion is durable, at once: it must return, and soon. Default: nobody.
 	Completed func(facts.ExecutionKey)

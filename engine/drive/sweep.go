@@ -207,10 +207,12 @@ func (d *Driver) claim(ctx context.Context, heads []inbound.ExecutionHead) {
 	}
 	var serving []inbound.ExecutionHead
 	for _, head := range mine {
-		if _, err := d.standing(ctx, head.Account); err == nil {
-			serving = append(serving, head)
-		} else {
+		if !d.pauses.due(head.Account) { // since the one before
+			d.executions.drop(head.Execution)
+		} else if _, err := d.standing(ctx, head.Account); err != nil {
 			d.lets(ctx, head, err)
+		} else {
+			serving = append(serving, head)
 		}
 	}
 	brought, err := d.bring(ctx, serving)
@@ -237,6 +239,7 @@ type claimables struct {
 	projections map[facts.ProjectionID]inbound.Projection
 }
 
+// bring reads what is needed to claim executions and to perform them.
 func (d *Driver) bring(ctx context.Context, heads []inbound.ExecutionHead) (claimables, error) {
 	c := claimables{map[facts.ExecutionID]inbound.Execution{}, map[facts.ProjectionID]inbound.Projection{}}
 	executions, projections := make([]inbound.Execution, len(heads)), make([]inbound.Projection, len(heads))
