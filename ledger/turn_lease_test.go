@@ -74,6 +74,28 @@ func TestScenario071ACompletionBetweenReadAndWriteIsNotOverwritten(t *testing.T)
 	}
 }
 
+// A process has lost its lease and got the next attempt itself: what its first attempt still wants to say does not let the
+// second one go.
+func TestP21AnOldAttemptDoesNotEndItsSuccessor(t *testing.T) {
+	s, premise := turnScene(t)
+	born := s.unclaimed(premise, "d-1")
+	claim := turn.Item{Claim: &turn.Claim{Premise: premise, Holding: turn.Holding{Holder: holder, Lease: time.Minute}, Execution: born.Execution}}
+	for attempt := range uint64(2) {
+		if v := s.turn(claim)[0]; v.Refusal != nil || v.Attempt != attempt+1 {
+			t.Fatalf("%+v", v)
+		}
+		_, err := s.store.Admin.ExecContext(t.Context(), "UPDATE execution_head SET due_at = NOW(6) + INTERVAL ? SECOND", 60*attempt)
+		ok(t, err)
+	}
+	v := s.turn(turn.Item{End: &turn.End{Execution: born.Execution, Attempt: 1, Holder: holder, Reason: facts.ExecutionFailing}})[0]
+	if codeOf(v) != facts.StaleHolder || s.count("SELECT COUNT(*) FROM execution_head WHERE attempt=2 AND holder_id=?", holder) != 1 {
+		t.Errorf("%+v", v)
+	}
+	if s.count("SELECT COUNT(*) FROM execution") != 1 || s.count("SELECT COUNT(*) FROM execution_attempt") != 2 || s.count("SELECT COUNT(*) FROM execution_attempt_end") != 0 {
+		t.Errorf("stored %s", s.written())
+	}
+}
+
 // Claims that would all write the same into one head, at once from two processes: one of them makes the attempt, and the
 // others, of the same holder, are told of it. Claims of as many holders: one wins.
 func TestScenario111ClaimsThatWriteTheSameAreWonOnce(t *testing.T) {
