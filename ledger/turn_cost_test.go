@@ -45,7 +45,6 @@ func (s *scene) history(premise inbound.Premise, operations int) {
 type access struct {
 	command string
 	reads   []string
-	rows    int
 }
 
 func (a access) String() string { return a.command + " " + strings.Join(a.reads, " ") }
@@ -60,15 +59,16 @@ var (
 // server on its own store counts no keys, so that versions and deleted rows that lie under a range are not in the number:
 // that is why a range is admitted below an exact parent of facts only, where nothing is ever deleted.
 func explained(one step) (access, error) {
-	a := access{command: strings.Fields(one.query)[0]}
+	verb := strings.Fields(one.query)[0]
+	a := access{command: verb}
 	if table := onWhat.FindStringSubmatch(one.query); table != nil {
 		a.command += " " + table[1]
 	}
-	if a.command == "INSERT" || a.command == "BEGIN" || a.command == "COMMIT" || strings.HasPrefix(a.command, "SELECT ") == strings.HasPrefix(a.command, "UPDATE ") && !strings.HasPrefix(a.command, "DELETE ") {
+	reads := verb == "SELECT"
+	if !reads && verb != "UPDATE" && verb != "DELETE" {
 		return a, nil // an insert reads the exact keys that it writes, and nothing else
 	}
 	ctx := context.Background()
-	reads := strings.HasPrefix(a.command, "SELECT ")
 	if !reads { // it is carried out here, and then undone
 		if _, err := one.conn.ExecContext(ctx, "SAVEPOINT explained", nil); err != nil {
 			return a, err
@@ -92,7 +92,7 @@ func explained(one step) (access, error) {
 		if at := strings.Index(info, "range:["); operator == "TableRangeScan" && at >= 0 && oneParent(info[at+len("range:["):]) {
 			operator = "TableRangeScan-of-one-parent"
 		}
-		a.reads, a.rows = append(a.reads, fmt.Sprintf("%s:%d", operator, n)), a.rows+n
+		a.reads = append(a.reads, fmt.Sprintf("%s:%d", operator, n))
 	}
 	if err = errors.CombineErrors(rows.Close(), err); !errors.Is(err, io.EOF) {
 		return a, err

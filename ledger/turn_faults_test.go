@@ -151,7 +151,7 @@ func TestR05ARerunBringsNothingThatTheFirstRunLeft(t *testing.T) {
 func TestScenario107ACancelledTurnIsWholeOrNothing(t *testing.T) {
 	s, premise := turnScene(t)
 	l, commands := s.tapped()
-	const rounds = 6
+	const rounds = 4
 	cancelled, torn := 0, 0
 	for round := range rounds {
 		for _, a := range s.one(premise, round) {
