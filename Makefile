@@ -53,11 +53,11 @@ mutants: ## break each promise on purpose; its proof must fail: make mutants [ID
 generate: ## write every generated file again
 	@go generate ./...
 
-demo: ## comes with issue 3
-	@echo "demo: comes with issue 3"
+demo: ## the main job on real payloads, with the daemon killed twice: make demo [ARGS='--json --keep --plant-double']
+	@go run ./examples/demo $(ARGS)
 
 crash: ## comes with issue 8
 	@echo "crash: comes with issue 8"
 
-bench: ## comes with issue 3
-	@echo "bench: comes with issue 3"
+bench: ## measure a workload on a fresh store: make bench ARGS='--workload w1-hot --n 2000 --json'
+	@mkdir -p bin && go build -o bin/connector ./cmd/connector && bin/connector bench $(ARGS)

@@ -74,7 +74,7 @@ func (p *program) root() *cobra.Command {
 		p.version(), p.refusals(),
 		group("config", "Look at the configuration", p.configView(), p.configValidate()),
 		group("schema", "Look at the database schema and bring it forward", p.schemaShow(), p.schemaPlan(), p.schemaApply(), p.schemaVerify(), p.schemaApplication()),
-		p.serve(),
+		p.serve(), p.bench(),
 		group("store", "Run the embedded store, or check a store", p.storeServe(), p.storeCheck()),
 		p.packs(),
 		p.activate(), group("epoch", "Look at what serves, and what may", p.epochShow()),

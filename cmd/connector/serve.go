@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"connectorcore/engine/drive"
 	"connectorcore/engine/serve"
 
 	"github.com/cockroachdb/errors"
@@ -27,7 +28,7 @@ func (p *program) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve.Run(cmd.Context(), config, serve.Application{URL: config.Serve.Application}, log, func(d *serve.Daemon) error {
+			return serve.Run(cmd.Context(), config, serve.Application{URL: config.Serve.Application}, log, drive.Options{}, func(d *serve.Daemon) error {
 				return emitOne(p, listening{d.Door, d.Operations}, listeningText)
 			})
 		})

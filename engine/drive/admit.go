@@ -2,8 +2,10 @@ package drive
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"connectorcore/engine/frozen"
 	"connectorcore/engine/ingress"
 	"connectorcore/engine/materialize"
 	"connectorcore/engine/turns"
@@ -14,9 +16,12 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-// inlineRows is how many rows a delivery may bring to be materialized in the turn that admits it. A larger one is
-// admitted alone, so that nobody waits for its children before the answer.
-const inlineRows = 200
+// What a delivery may bring to be materialized in the turn that admits it. A larger one is admitted alone, so that nobody
+// waits for its children before the answer, and nothing that fits the door is too large for a turn.
+const (
+	inlineRows  = 200
+	inlineBytes = 8 << 20
+)
 
 // Admit makes a delivery durable, with what follows from it where that is small. It implements ingress.Admitter.
 func (d *Driver) Admit(ctx context.Context, delivery ingress.Delivery) (ingress.Admitted, error) {
@@ -35,9 +40,9 @@ func (d *Driver) Admit(ctx context.Context, delivery ingress.Delivery) (ingress.
 	content := materialize.Content(epoch.Profile, channel, delivery.Header, delivery.Body)
 	ask := &turn.Admission{Premise: delivery.Premise, Receipt: facts.Mint[facts.ReceiptID](), Channel: delivery.Channel,
 		TransportKey: delivery.Key, Admitted: delivery.Content, Body: delivery.Body, Header: header,
-		Credential: delivery.Credential, Member: delivery.Member, Content: content, Claim: d.holding()}
+		Credential: delivery.Credential, Member: delivery.Member, Content: content, Claim: d.claims()}
 	size := contentSize(content, len(delivery.Body))
-	if size.Rows > inlineRows {
+	if size.Rows > inlineRows || size.Bytes > inlineBytes {
 		ask.Content, size = nil, contentSize(nil, len(delivery.Body))
 	}
 	verdict, err := d.admitted(ctx, delivery.Account, item{turn.Item{Admit: ask}, size}, delivery.Premise, content)
@@ -72,18 +77,27 @@ func (d *Driver) admitted(ctx context.Context, account facts.AccountID, ask item
 	}
 	select {
 	case a := <-answers:
-		return a.verdict, a.err
+		return a.verdict, refused(a.err)
 	case <-ctx.Done():
 		return turn.Verdict{}, facts.UnknownOutcome("admission", errors.Wrap(context.Cause(ctx), "the caller no longer waits"))
 	}
 }
 
-// moved forgets what is known of an account whose gate or epoch is not what an item was prepared under (R11).
-func (d *Driver) moved(account facts.AccountID, refusal *facts.Refusal) {
+// moved forgets what is known of an account whose gate or epoch is not what an item was prepared under (R11), and tells
+// whether that is so.
+func (d *Driver) moved(account facts.AccountID, refusal *facts.Refusal) bool {
 	switch refusal.Code {
 	case facts.StaleFence, facts.EpochMismatch, facts.NotServing, facts.EpochNotActive, facts.ShareMissing:
 		d.directory.Forget(account)
+		return true
 	}
+	return false
+}
+
+// standing is where an account stands, and the open epoch under which it serves.
+type standing struct {
+	premise inbound.Premise
+	epoch   *frozen.Epoch
 }
 
 // pending is a Receipt whose children this process is to write.
@@ -93,28 +107,43 @@ type pending struct {
 	content *turn.Content
 }
 
-// later materializes a Receipt in a turn of its own, and again while something was left for want of room.
+// later materializes a Receipt that this process has just admitted, in a turn of its own.
 func (d *Driver) later(account facts.AccountID, p pending) {
-	ask := &turn.Materialization{Premise: p.premise, Receipt: p.receipt, Content: *p.content, Claim: d.holding()}
-	err := d.turns.Post(account, materializing, item{turn.Item{Materialize: ask}, contentSize(p.content, 0)}, func(verdict turn.Verdict, err error) {
-		switch {
-		case err != nil:
-			d.log.Warn("a receipt waits for the sweep", "receipt", p.receipt.String(), "error", err)
-		case verdict.Refusal != nil:
-			d.moved(account, verdict.Refusal)
-			if verdict.Refusal.Code != facts.SubjectEnded { // another process was faster
-				d.log.Warn("a receipt waits for the sweep", "receipt", p.receipt.String(), "refusal", verdict.Refusal.Code.String())
-			}
-		default:
+	if !d.receipts.take(p.receipt) {
+		return
+	}
+	if err := d.materialize(account, p); err != nil {
+		d.receipts.drop(p.receipt)
+		d.warn("a receipt waits for the sweep", err, slog.String("receipt", p.receipt.String()))
+	}
+}
+
+// materialize posts the content of a Receipt that is in hand, and again while something was left for want of room.
+func (d *Driver) materialize(account facts.AccountID, p pending) error {
+	ask := &turn.Materialization{Premise: p.premise, Receipt: p.receipt, Content: *p.content, Claim: d.claims()}
+	return d.turns.Post(account, materializing, item{turn.Item{Materialize: ask}, contentSize(p.content, 0)}, func(verdict turn.Verdict, err error) {
+		if err == nil && verdict.Refusal == nil {
+			d.pauses.well(account)
 			d.born(account, p.premise, p.content, verdict.Born)
 			if verdict.Pending && !p.content.Open {
-				d.later(account, p)
+				err = d.materialize(account, p)
+				if err == nil {
+					return
+				}
 			}
 		}
+		d.receipts.drop(p.receipt)
+		about := slog.String("receipt", p.receipt.String())
+		switch {
+		case err != nil:
+			d.warn("a receipt waits for the sweep", err, about)
+		case verdict.Refusal == nil, verdict.Refusal.Code == facts.SubjectEnded: // another process was faster
+		case d.moved(account, verdict.Refusal):
+		default:
+			d.pauses.later(p.receipt)
+			d.warn("a receipt was not materialized", verdict.Refusal, about)
+		}
 	})
-	if err != nil {
-		d.log.Warn("a receipt waits for the sweep", "receipt", p.receipt.String(), "error", err)
-	}
 }
 
 // Open gives a channel of an account under the epoch that serves. It implements ingress.Directory.

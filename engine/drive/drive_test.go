@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type scene struct {
 	driver *drive.Driver
 	door   string
 	app    *world.Application
+	close  func() // of the driver and the door; the test's end does it too
 }
 
 // notes is the table of an application that writes down what it is asked for.
@@ -40,16 +42,22 @@ func noting(ctx context.Context, h *ledger.Handle, c execute.Command) (execute.A
 
 func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, options drive.Options) *scene {
 	t.Helper()
+	return openRuntime(t, s, app, options, func(queue ledger.Queue) (execute.Runtime, error) {
+		return hosted(t, s, app, handle, ledger.Hosting{Queue: queue})
+	})
+}
+
+// hosted is the Runtime of a handler.
+func hosted(t *testing.T, s *stage.Stage, app *world.Application, handle execute.Handler, hosting ledger.Hosting) (execute.Runtime, error) {
+	hosting.Database = app.Name
+	host, err := s.Ledger.Host(t.Context(), s.Store.Pool(t, schema.RoleApplication), hosting)
+	return execute.NewInDatabase(s.Ledger, host, handle), err
+}
+
+func openRuntime(t *testing.T, s *stage.Stage, app *world.Application, options drive.Options, runtime func(ledger.Queue) (execute.Runtime, error)) *scene {
+	t.Helper()
 	directory := frozen.NewDirectory(s.Reader, s.Owners.Set())
-	pool := s.Store.Pool(t, schema.RoleApplication)
-	driver, err := drive.Open(drive.Parts{Ledger: s.Ledger, Reader: s.Reader, Directory: directory,
-		Runtime: func(queue ledger.Queue) (execute.Runtime, error) {
-			hosted, err := s.Ledger.Host(t.Context(), pool, ledger.Hosting{Database: app.Name, Queue: queue})
-			if err != nil {
-				return nil, err
-			}
-			return execute.NewInDatabase(s.Ledger, hosted, handle), nil
-		}}, options)
+	driver, err := drive.Open(drive.Parts{Ledger: s.Ledger, Reader: s.Reader, Directory: directory, Runtime: runtime}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,16 +67,13 @@ func open(t *testing.T, s *stage.Stage, app *world.Application, handle execute.H
 	}
 	server := httptest.NewServer(door)
 	driver.Start()
-	t.Cleanup(func() {
+	closing := sync.OnceFunc(func() {
 		server.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		if err := driver.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		closed(t, driver)
 		door.Close()
 	})
-	return &scene{s, t, driver, server.URL, app}
+	t.Cleanup(closing)
+	return &scene{s, t, driver, server.URL, app, closing}
 }
 
 // send delivers to an account and gives status and body of the answer.
@@ -91,7 +96,7 @@ func (s *scene) until(want int, query string) {
 	s.t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for s.Count(s.t, query) != want {
 		select {
 		case <-ticker.C:
@@ -101,13 +106,19 @@ func (s *scene) until(want int, query string) {
 	}
 }
 
-// expected is how many executions a delivery brings.
-func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Delivery) (independent int) {
+// opened is the epoch of a stage.
+func opened(t *testing.T, s *stage.Stage) *frozen.Epoch {
 	t.Helper()
 	epoch, err := frozen.Open(t.Context(), s.Reader, s.Owners.Set(), s.Epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return epoch
+}
+
+// expected is how many executions a delivery brings.
+func expected(t *testing.T, epoch *frozen.Epoch, account stage.Account, d stage.Delivery) (independent int) {
+	t.Helper()
 	channel, err := epoch.Channel(account.ID, d.Channel)
 	if err != nil {
 		t.Fatal(err)
@@ -134,14 +145,14 @@ func expected(t *testing.T, s *stage.Stage, account stage.Account, d stage.Deliv
 func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
 	s := stage.Serving(t, stage.Single, stage.Batched)
 	scene := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
-	executions, receipts := 0, 0
+	executions, receipts, epoch := 0, 0, opened(t, s)
 	for _, account := range s.Accounts {
 		samples := account.Samples(t)
 		for _, d := range slices.Concat(samples, samples) {
 			status, body := scene.send(account, d)
 			switch status {
 			case http.StatusAccepted:
-				brings := expected(t, s, account, d)
+				brings := expected(t, epoch, account, d)
 				executions, receipts = executions+brings, receipts+1
 			case http.StatusOK:
 			default:

@@ -18,12 +18,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// receiptsMax bounds the Receipts that a sweep has in hand: each holds what is derived of a whole body, up
+// to what the queue of an account takes in.
+const receiptsMax = 256
+
 // Options are what a process decides about its driving. A field that is zero has its default.
 type Options struct {
 	Lease time.Duration // of a claim: how long another process leaves it alone; default 1 minute
 	Sweep time.Duration // between two looks for what is due; default 1 second
 
 	Concurrent int // accounts that have a turn at once, and again that many whose application runs; default 4
+	Hand       int // executions that are claimed and not ended, above which this process claims no more; default 2,000; none below 0
+
+	// Completed is told each execution whose completion is durable, at once: it must return, and soon. Default: nobody.
+	Completed func(facts.ExecutionKey)
 
 	Clock   facts.Clock           // default: the machine's
 	Log     *slog.Logger          // default: none
@@ -53,13 +61,19 @@ type Driver struct {
 	root    context.Context // ends when the driver begins nothing any more
 	cancel  context.CancelFunc
 	woken   chan struct{}
-	running sync.WaitGroup
+	running sync.WaitGroup // of the sweep
+
+	receipts   *hand[facts.ReceiptID]   // that this process materializes
+	executions *hand[facts.ExecutionID] // that it has claimed, or asks for
+	pauses     *patience
 }
 
 // Open makes a Driver. It takes deliveries at once, and looks for what other processes left when it is started.
 func Open(p Parts, o Options) (*Driver, error) {
 	o.complete()
-	d := &Driver{options: o, log: o.Log, reader: p.Reader, directory: p.Directory, holder: facts.Mint[facts.HolderID](), woken: make(chan struct{}, 1)}
+	d := &Driver{options: o, log: o.Log, reader: p.Reader, directory: p.Directory, holder: facts.Mint[facts.HolderID](), woken: make(chan struct{}, 1),
+		pauses: newPatience(o.Clock)}
+	d.receipts, d.executions = newHand[facts.ReceiptID](receiptsMax, d.wake), newHand[facts.ExecutionID](o.Hand, d.wake)
 	d.root, d.cancel = context.WithCancel(context.Background())
 	var err error
 	d.turns, err = turns.New(turns.Options{Kinds: kinds, ExclusiveWeight: 8, Concurrent: o.Concurrent, Clock: o.Clock, Log: o.Log, Metrics: labelled(o.Metrics, "turn")},
@@ -73,7 +87,7 @@ func Open(p Parts, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.applies, err = turns.New(turns.Options{Kinds: []turns.KindRule{{Name: "apply", Weight: 1}}, Concurrent: o.Concurrent, Turn: turns.Size{Items: execute.MaxShared, Rows: turn.MaxRows, Bytes: 16 << 20},
+	d.applies, err = turns.New(turns.Options{Kinds: []turns.KindRule{{Name: "apply", Weight: 1}}, Concurrent: o.Concurrent, Turn: turns.Size{Items: execute.MaxShared, Rows: turn.MaxRows, Bytes: turnBytes},
 		Account: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20}, Process: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20},
 		Clock: o.Clock, Log: o.Log, Metrics: labelled(o.Metrics, "application")}, d.apply)
 	if err != nil {
@@ -86,23 +100,39 @@ func Open(p Parts, o Options) (*Driver, error) {
 // Start begins to look for what is due.
 func (d *Driver) Start() { d.running.Go(d.sweeping) }
 
-// Close begins nothing more, lets what runs come to its end, and returns when it has, or when the context ends. What was
-// not ended is found by the process that follows.
+// Close claims nothing more, lets what runs come to its end and be recorded, and returns when it has, or when the context
+// ends. What was not ended is found by the process that follows. Deliveries are to stop before.
 func (d *Driver) Close(ctx context.Context) error {
 	d.cancel()
+	d.running.Wait() // what a sweep reads ends with the root
 	err := d.applies.Close(ctx)
-	err = errors.CombineErrors(err, d.turns.Close(ctx))
-	d.running.Wait()
-	return err
+	// What the application has answered is on its way into a turn: the turns stay open for it.
+	if d.executions.wait(ctx) != nil {
+		err = errors.CombineErrors(err, errors.New("drive: executions were left under way; they are found when their leases are over"))
+	}
+	return errors.CombineErrors(err, d.turns.Close(ctx))
 }
 
-// background runs what may not hold up an account's queue.
-func (d *Driver) background(do func(context.Context)) {
-	d.running.Go(func() { do(d.root) })
+// claims is the claim of what is born: none, if this process has enough in hand or is ending.
+func (d *Driver) claims() *turn.Holding {
+	if d.root.Err() != nil || d.executions.full() {
+		return nil
+	}
+	return d.holding()
 }
 
 func (d *Driver) holding() *turn.Holding {
 	return &turn.Holding{Holder: d.holder, Lease: d.options.Lease}
+}
+
+// warn tells of what went wrong and is made good by itself. The words of a store or of a handler may hold a payload, so
+// only what is safe of them is written.
+func (d *Driver) warn(what string, err error, about ...slog.Attr) {
+	level := slog.LevelWarn
+	if errors.HasAssertionFailure(err) {
+		level = slog.LevelError
+	}
+	d.log.LogAttrs(context.Background(), level, what, append(about, slog.String("failure", errors.Redact(err)))...)
 }
 
 func (o *Options) complete() {
@@ -114,6 +144,12 @@ func (o *Options) complete() {
 	}
 	if o.Concurrent == 0 {
 		o.Concurrent = 4
+	}
+	if o.Completed == nil {
+		o.Completed = func(facts.ExecutionKey) {}
+	}
+	if o.Hand == 0 {
+		o.Hand = 2000
 	}
 	if o.Clock == nil {
 		o.Clock = facts.SystemClock{}

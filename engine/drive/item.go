@@ -29,12 +29,16 @@ var kinds = []turns.KindRule{
 	{Name: "complete", Weight: 8}, {Name: "end", Weight: 4}, {Name: "claim", Weight: 4}, {Name: "materialize", Weight: 2}, {Name: "admit", Weight: 4},
 }
 
+// turnBytes bounds the bytes of one turn (R12).
+const turnBytes = 16 << 20
+
 // sized is an item of one or two rows.
 func sized(of turn.Item, rows int) item {
 	return item{of, turns.Size{Items: 1, Rows: rows, Bytes: 1024}}
 }
 
-// contentSize is what a content adds, with its Receipt. A content of more rows than a turn holds is cut there.
+// contentSize is what a content adds, with its Receipt. A content of more rows than a turn holds is cut there, and one of more
+// bytes has a turn of its own.
 func contentSize(content *turn.Content, body int) turns.Size {
 	size := turns.Size{Items: 1, Rows: 3, Bytes: body + 1024}
 	if content == nil {
@@ -51,6 +55,6 @@ func contentSize(content *turn.Content, body int) turns.Size {
 			size.Bytes += len(input.Bytes)
 		}
 	}
-	size.Rows = min(size.Rows, turn.MaxRows)
+	size.Rows, size.Bytes = min(size.Rows, turn.MaxRows), min(size.Bytes, turnBytes)
 	return size
 }

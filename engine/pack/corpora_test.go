@@ -18,7 +18,7 @@ import (
 
 // tally runs deliveries through the interpreters: how many events each rule made, and how many components ended in
 // each closed code.
-func (c corpora) tally(t *testing.T, deliveries []real) (map[string]int, []*Event) {
+func (c corpus) tally(t *testing.T, deliveries []real) (map[string]int, []*Event) {
 	t.Helper()
 	name, err := facts.ParseKey[facts.Channel](c.Channel)
 	if err != nil {
@@ -75,7 +75,7 @@ func counted(counts map[string]int) string {
 }
 
 func TestAllPublishedExamplesBecomeEventsOrEndInAClosedCode(t *testing.T) {
-	c := corporaOf(t)
+	c := corpusOf(t)
 	deliveries := c.examples(t)
 	counts, events := c.tally(t, deliveries)
 	if got := counted(counts); len(deliveries) != 329 || got != "branch_rule 5, installation 10, issue 29, issue_comment 9, other 240, pull_request 29, push 7" {
@@ -98,7 +98,7 @@ func TestAllPublishedExamplesBecomeEventsOrEndInAClosedCode(t *testing.T) {
 }
 
 func TestAllCapturesOfEightProvidersBecomeEventsOrEndInAClosedCode(t *testing.T) {
-	c := corporaOf(t)
+	c := corpusOf(t)
 	deliveries := c.captures(t)
 	counts, _ := c.tally(t, deliveries)
 	if got := counted(counts); len(deliveries) != 154 || got != "body_unreadable 1, installation 2, issue 1, issue_comment 1, other 147, pull_request 1, push 1" {
@@ -109,7 +109,7 @@ func TestAllCapturesOfEightProvidersBecomeEventsOrEndInAClosedCode(t *testing.T)
 // Many real events of one object share a position. They must appear as ties, and the tie-breaker must still give them
 // one order.
 func TestTiesAppearAsTiesAndHaveOneOrder(t *testing.T) {
-	c := corporaOf(t)
+	c := corpusOf(t)
 	_, events := c.tally(t, c.examples(t))
 	lanes := map[string][]*Event{}
 	for _, event := range events {
@@ -150,7 +150,7 @@ func TestTiesAppearAsTiesAndHaveOneOrder(t *testing.T) {
 
 // Every number of every real delivery keeps its digits on its way through the value model.
 func TestEveryRealNumberKeepsItsDigits(t *testing.T) {
-	c := corporaOf(t)
+	c := corpusOf(t)
 	numbers, greatest := 0, new(big.Int)
 	for _, d := range slices.Concat(c.examples(t), c.captures(t)) {
 		value, err := expr.Decode(d.delivery.Body, 64)
@@ -197,7 +197,7 @@ func numbersOf(t *testing.T, body []byte) []string {
 
 // Six spellings of a time stand in one provider's deliveries. Three formats read them, and no value is read by two.
 func TestEveryRealSpellingOfATimeIsReadByExactlyOneFormat(t *testing.T) {
-	c := corporaOf(t)
+	c := corpusOf(t)
 	formats := []facts.TimeFormat{facts.RFC3339, facts.UnixSeconds, facts.SpacedUTC}
 	spellings := map[string]int{}
 	for _, d := range c.examples(t) {

@@ -174,13 +174,13 @@ func (d *Daemon) Close(ctx context.Context) error {
 
 // Run is a whole daemon: it opens the store, serves the application until the context ends, and closes both. It tells the
 // addresses when it listens.
-func Run(ctx context.Context, config *platform.Config, app Application, log *slog.Logger, listening func(*Daemon) error) (err error) {
+func Run(ctx context.Context, config *platform.Config, app Application, log *slog.Logger, options drive.Options, listening func(*Daemon) error) (err error) {
 	store, err := OpenStore(ctx, config.Store, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.CombineErrors(err, store.Close()) }()
-	d, err := store.Serve(ctx, config, app, log, drive.Options{})
+	d, err := store.Serve(ctx, config, app, log, options)
 	if err != nil {
 		return err
 	}

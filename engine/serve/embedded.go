@@ -60,6 +60,12 @@ func (e *Embedded) publish() error {
 	return errors.Wrap(writeSecret(e.DSNFile, string(dsn)+"\n"), "store: the daemon's DSN")
 }
 
+// PID is the process of the tidb-server, 0 while it is started again.
+func (e *Embedded) PID() int {
+	state, _ := e.own.server.State()
+	return state.PID
+}
+
 // Wait returns when the context ends (nil), or when the store has ended for good before that (why).
 func (e *Embedded) Wait(ctx context.Context) error {
 	select {

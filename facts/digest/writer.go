@@ -18,6 +18,7 @@ type Writer struct {
 	out    io.Writer
 	levels []level
 	fault  error
+	ended  bool
 	number [9]byte // scratch of a tag and 8 bytes
 }
 
@@ -136,14 +137,17 @@ func (w *Writer) Group(name string, count int, each func(item *Writer, ordinal i
 // End closes the preimage and gives its digest. An incomplete or faulty preimage has none: the error is an
 // assertion, and the digest beside it is zero.
 func (w *Writer) End() ([32]byte, error) {
+	if w.ended {
+		w.fail("the preimage was ended already")
+	}
 	if field, more := w.upcoming(); more {
 		w.fail("the preimage ended where %s was due", field.Name)
 	}
+	w.raw([]byte{byte(endTag)})
+	w.ended = true
 	if w.fault != nil {
 		return [32]byte{}, w.fault
 	}
-	w.raw([]byte{byte(endTag)})
-	w.fail("the preimage was ended already")
 	return [32]byte(w.hash.Sum(nil)), nil
 }
 

@@ -63,12 +63,12 @@ func (a RedeliveryAnswer) String() string {
 // Redelivery is a later delivery under a Receipt's transport key that was not the same, byte for byte: with other volatile
 // members, or with other content, which was refused. It is kept as evidence and moves no state (R18, R45).
 type Redelivery struct {
-	Receipt  facts.ReceiptID
-	Body     facts.Digest // of the raw body
-	Account  facts.AccountID
-	Answer   RedeliveryAnswer
-	Raw      []byte
-	Header   []byte
+	Receipt facts.ReceiptID
+	Body    facts.Digest // of the raw body
+	Account facts.AccountID
+	Answer  RedeliveryAnswer
+	Raw     []byte
+	Header  []byte
 }
 
 // ReceiptHead is a Receipt whose children are not all written. Due is when it is looked at again.

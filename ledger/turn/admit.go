@@ -37,11 +37,11 @@ func (t *turn) admit() error {
 		mine := known && before.Receipt == ask.Receipt
 		switch {
 		case t.refuses(a.item, t.second()):
+		case !known && t.refuses(a.item, t.serves(ask.Premise)):
+		case !mine && revoked[ask.Credential]: // a redelivery too: whoever signed it is nobody that is known (R43)
+			t.verdicts[a.item].Refusal = facts.Refuse(facts.Revoked, facts.OfCredential(ask.Credential), "the delivery was verified with it")
 		case known && !mine:
 			t.redelivered(a, ask, before)
-		case !mine && t.refuses(a.item, t.serves(ask.Premise)):
-		case !mine && revoked[ask.Credential]:
-			t.verdicts[a.item].Refusal = facts.Refuse(facts.Revoked, facts.OfCredential(ask.Credential), "the delivery was verified with it")
 		default:
 			if !mine {
 				bound[a.key.Key] = a.key
@@ -121,17 +121,16 @@ func (t *turn) redelivered(a askedAdmission, ask *Admission, before inbound.Admi
 // accept writes the Receipts of the admissions that are new, each with as much of its content as there is room for: all
 // or nothing.
 func (t *turn) accept(bringing []contentOf) error {
-	events, err := t.events(bringing)
-	if err != nil {
+	if err := t.load(bringing); err != nil {
 		return err
 	}
 	for _, c := range bringing {
 		ask := t.items[c.item].Admit
 		whole := ask.Content != nil && !ask.Content.Open
-		if ask.Content != nil && c.rows() > t.room {
+		if ask.Content != nil && !c.done && c.rows() > t.room {
 			c.derived, whole = nil, false
 		}
-		written := t.bring(c, events, nil)
+		written := t.bring(c, nil)
 		if c.done {
 			continue
 		}

@@ -69,7 +69,11 @@ func (t *turn) claim() error {
 const instantForm = "2006-01-02T15:04:05.000000Z"
 
 // end lets executions go whose attempt brought no result. It is legal in every mode: it opens nothing.
+//
+// An attempt that another one has overtaken lets nothing go, and how it ended is kept all the same: else an application
+// that outlasts every lease would never be found to fail (R27, R45).
 func (t *turn) end() error {
+	var overtaken []*End
 	for i, item := range t.items {
 		if item.End == nil {
 			continue
@@ -88,13 +92,57 @@ func (t *turn) end() error {
 			continue // it was ended before
 		case head.Attempt != ask.Attempt || head.Holder != ask.Holder || t.changed(ask.Execution):
 			refusal = facts.Refuse(facts.StaleHolder, subject, "attempt %d is its last one, and attempt %d was ended", head.Attempt, ask.Attempt)
+			if ask.Attempt < head.Attempt {
+				overtaken = append(overtaken, ask)
+			}
 		}
 		if t.refuses(i, refusal) {
 			continue
 		}
 		head.Holder, head.Due = facts.HolderID{}, t.held.Now.Add(ask.Delay)
 		t.carry(head)
-		t.rows.ends = append(t.rows.ends, inbound.AttemptEnd{Execution: ask.Execution, Ordinal: ask.Attempt, Account: t.account, Reason: ask.Reason, Detail: ask.Detail})
+		t.rows.ends = append(t.rows.ends, t.endOf(ask))
+	}
+	return t.overtaken(overtaken)
+}
+
+func (t *turn) endOf(ask *End) inbound.AttemptEnd {
+	return inbound.AttemptEnd{Execution: ask.Execution, Ordinal: ask.Attempt, Account: t.account, Reason: ask.Reason, Detail: ask.Detail}
+}
+
+// overtaken keeps the ends of earlier attempts that these holders really made and that have none yet.
+func (t *turn) overtaken(asks []*End) error {
+	if len(asks) == 0 {
+		return nil
+	}
+	type attempt struct {
+		execution facts.ExecutionID
+		ordinal   uint64
+	}
+	made, ended := map[attempt]facts.HolderID{}, map[attempt]bool{}
+	attempts, ends := make([]inbound.ExecutionAttempt, len(asks)), make([]inbound.AttemptEnd, len(asks))
+	for i, ask := range asks {
+		attempts[i], ends[i] = inbound.ExecutionAttempt{Execution: ask.Execution, Ordinal: ask.Attempt}, t.endOf(ask)
+	}
+	there, err := txn.Children(t.tx, schema.ExecutionAttempts, attempts, 2)
+	if err != nil {
+		return err
+	}
+	for _, one := range there {
+		made[attempt{one.Execution, one.Ordinal}] = one.Holder
+	}
+	before, err := txn.Children(t.tx, schema.AttemptEnds, ends, 2)
+	if err != nil {
+		return err
+	}
+	for _, one := range append(before, t.rows.ends...) {
+		ended[attempt{one.Execution, one.Ordinal}] = true
+	}
+	for i, ask := range asks {
+		if at := (attempt{ask.Execution, ask.Attempt}); made[at] == ask.Holder && !ask.Holder.IsZero() && !ended[at] {
+			ended[at] = true
+			t.rows.ends = append(t.rows.ends, ends[i])
+		}
 	}
 	return nil
 }

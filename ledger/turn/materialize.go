@@ -25,8 +25,9 @@ func (c contentOf) rows() int {
 	return sum
 }
 
-// events are the stored events of contents, by their ids.
-func (t *turn) events(all []contentOf) (map[facts.EventID]inbound.Event, error) {
+// load reads the stored events of contents. One that an earlier item of this turn brings stays as it is there: no row of it
+// can be read yet.
+func (t *turn) load(all []contentOf) error {
 	var parents []inbound.Event
 	for _, c := range all {
 		for _, d := range c.derived {
@@ -35,15 +36,14 @@ func (t *turn) events(all []contentOf) (map[facts.EventID]inbound.Event, error) 
 			}
 		}
 	}
-	stored := map[facts.EventID]inbound.Event{}
 	if len(parents) == 0 {
-		return stored, nil
+		return nil
 	}
 	there, err := txn.Children(t.tx, schema.Events, parents, 1)
 	for _, event := range there {
-		stored[event.ID] = event
+		t.events[event.ID] = event
 	}
-	return stored, err
+	return err
 }
 
 // bring writes the components of a content that have no row yet, in their order and as far as there is room, with
@@ -51,7 +51,9 @@ func (t *turn) events(all []contentOf) (map[facts.EventID]inbound.Event, error) 
 //
 // An event that is there was written with everything that follows from it, by the same transaction: so a component that
 // brings it again brings nothing else (R02, R16).
-func (t *turn) bring(c contentOf, events map[facts.EventID]inbound.Event, before map[uint64]inbound.Component) int {
+//
+// What was done before is only told: an event that is not there was left to a Materialization, with its premise.
+func (t *turn) bring(c contentOf, before map[uint64]inbound.Component) int {
 	for i, d := range c.derived {
 		if _, there := before[uint64(i)]; !c.done && !there {
 			if d.rows() > t.room {
@@ -61,10 +63,11 @@ func (t *turn) bring(c contentOf, events map[facts.EventID]inbound.Event, before
 		}
 		component := d.component
 		if d.event != nil {
-			stored, known := events[d.event.ID]
+			stored, known := t.events[d.event.ID]
 			switch {
+			case !known && c.done:
 			case !known:
-				events[d.event.ID] = *d.event
+				t.events[d.event.ID] = *d.event
 				t.follow(c, d)
 			case stored.Receipt == d.event.Receipt && stored.Ordinal == d.event.Ordinal:
 				if c.done || t.tx.Settling() { // written before, perhaps by a commit of this very turn
@@ -124,13 +127,14 @@ func (materializedBody) Proof() machines.Proof { return machines.ReceiptMaterial
 func (materializedBody) Version() uint16 { return 1 }
 
 // materialize writes what is missing below pending Receipts. One that was materialized whole has no head, and nothing is
-// derived from it again.
+// derived from it again; a turn of which nobody knows what became finds what it did, and tells it (R05).
 func (t *turn) materialize() error {
 	if t.receipts == nil {
 		return nil
 	}
 	var bringing []contentOf
 	var parents []inbound.Component
+	var gone []facts.ReceiptKey
 	seen := map[facts.ReceiptID]bool{}
 	for i, item := range t.items {
 		if item.Materialize == nil {
@@ -141,22 +145,45 @@ func (t *turn) materialize() error {
 		_, pending := t.receipts.Find(t.receiptKey(ask.Receipt))
 		switch {
 		case t.refuses(i, t.serves(ask.Premise)):
-		case !pending:
-			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectEnded, facts.OfReceipt(t.receiptKey(ask.Receipt)), "it has no head: all its children stand, or it never was")
+		case !pending && !t.tx.Settling():
+			t.verdicts[i].Refusal = t.childless(ask.Receipt)
 		case seen[ask.Receipt]:
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, facts.OfReceipt(t.receiptKey(ask.Receipt)), "another item of this turn materializes it")
 		default:
 			seen[ask.Receipt] = true
-			bringing = append(bringing, contentOf{item: i, derived: t.derived[i], claim: ask.Claim, fence: ask.Fence})
+			bringing = append(bringing, contentOf{item: i, derived: t.derived[i], claim: ask.Claim, fence: ask.Fence, done: !pending})
 			parents = append(parents, inbound.Component{Receipt: ask.Receipt})
+			if !pending {
+				gone = append(gone, t.receiptKey(ask.Receipt))
+			}
 		}
 	}
 	if len(bringing) == 0 {
 		return nil
 	}
-	there, err := txn.Children(t.tx, schema.Components, parents, 1)
+	before, ended, err := t.beneath(parents, gone)
 	if err != nil {
 		return err
+	}
+	if err := t.load(bringing); err != nil {
+		return err
+	}
+	for _, c := range bringing {
+		receipt := t.items[c.item].Materialize.Receipt
+		if _, moved := ended[t.receiptKey(receipt)]; c.done && !moved {
+			t.verdicts[c.item].Refusal = t.childless(receipt)
+		} else if err := t.complement(c, before[receipt]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beneath reads the components of Receipts, and how those of them without a head ended.
+func (t *turn) beneath(parents []inbound.Component, gone []facts.ReceiptKey) (map[facts.ReceiptID]map[uint64]inbound.Component, map[facts.ReceiptKey]txn.Transition, error) {
+	there, err := txn.Children(t.tx, schema.Components, parents, 1)
+	if err != nil {
+		return nil, nil, err
 	}
 	before := map[facts.ReceiptID]map[uint64]inbound.Component{}
 	for _, component := range there {
@@ -165,20 +192,20 @@ func (t *turn) materialize() error {
 		}
 		before[component.Receipt][component.Ordinal] = component
 	}
-	events, err := t.events(bringing)
-	if err != nil {
-		return err
+	if len(gone) == 0 {
+		return before, nil, nil
 	}
-	for _, c := range bringing {
-		if err := t.complement(c, events, before[t.items[c.item].Materialize.Receipt]); err != nil {
-			return err
-		}
-	}
-	return nil
+	ended, err := txn.Ended(t.tx, schema.ReceiptHeads, gone)
+	return before, ended, err
+}
+
+// childless refuses to materialize a Receipt that has no head.
+func (t *turn) childless(id facts.ReceiptID) *facts.Refusal {
+	return facts.Refuse(facts.SubjectEnded, facts.OfReceipt(t.receiptKey(id)), "it has no head: all its children stand, or it never was")
 }
 
 // complement brings what is missing of one Receipt, and ends it when nothing is.
-func (t *turn) complement(c contentOf, events map[facts.EventID]inbound.Event, before map[uint64]inbound.Component) error {
+func (t *turn) complement(c contentOf, before map[uint64]inbound.Component) error {
 	ask := t.items[c.item].Materialize
 	key := t.receiptKey(ask.Receipt)
 	for ordinal, stood := range before {
@@ -187,9 +214,13 @@ func (t *turn) complement(c contentOf, events map[facts.EventID]inbound.Event, b
 			return nil
 		}
 	}
-	written := t.bring(c, events, before)
+	written := t.bring(c, before)
+	if c.done {
+		return nil
+	}
 	if written < len(c.derived) || ask.Content.Open {
 		t.verdicts[c.item].Pending = true
+		t.postpone(key, written == len(c.derived))
 		return nil
 	}
 	evidence, err := facts.Prove(materializedBody{uint64(len(c.derived))})
@@ -198,6 +229,20 @@ func (t *turn) complement(c contentOf, events map[facts.EventID]inbound.Event, b
 	}
 	t.rows.receiptDone = append(t.rows.receiptDone, receiptStep{Key: key, Edge: machines.ReceiptMaterialize, Evidence: evidence})
 	return nil
+}
+
+// postpone says when a Receipt is looked at again: soon, if its process brings more of it, and late, if something is
+// waited for that cannot be written yet. Without it every sweep would derive the same again.
+func (t *turn) postpone(key facts.ReceiptKey, waits bool) {
+	guard, _ := t.receipts.Find(key)
+	delay := handOver
+	if waits {
+		delay = waiting
+	}
+	if head := guard.Row; !head.Due.Equal(t.held.Now.Add(delay)) {
+		head.Due = t.held.Now.Add(delay)
+		t.rows.postponed = append(t.rows.postponed, head)
+	}
 }
 
 // sameComponent tells whether a component that stands is the one that is derived again. One that was quarantined for a

@@ -23,6 +23,8 @@ const (
 
 	// handOver is how long a head is left to the process that made it, before a sweep of any process looks at it.
 	handOver = 5 * time.Second
+	// waiting is how long a pending Receipt is left alone of which everything is written that can be.
+	waiting = 10 * time.Minute
 )
 
 type (
@@ -43,6 +45,7 @@ type turn struct {
 
 	receipts   *receiptGuards
 	executions *executionGuards
+	events     map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
 	rows       rows
 	room       int // how many more rows there may be
 }
@@ -61,6 +64,7 @@ type rows struct {
 	attempts     []inbound.ExecutionAttempt
 	ends         []inbound.AttemptEnd
 	carried      []inbound.ExecutionHead
+	postponed    []inbound.ReceiptHead
 	receiptDone  []receiptStep
 	executed     []executionStep
 }
@@ -81,7 +85,8 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 		return nil, err
 	}
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
-		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows}
+		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows,
+			events: map[facts.EventID]inbound.Event{}}
 		t.rows.heads = map[facts.ExecutionID]inbound.ExecutionHead{}
 		return t.take()
 	})
@@ -206,9 +211,18 @@ func (t *turn) writes() ([]txn.Write, error) {
 	})
 	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] })
 	fresh(&w, schema.ExecutionAttempts, r.attempts)
-	loaded(&w, schema.AttemptEnds, r.ends)
+	if ends := loaded(&w, schema.AttemptEnds, r.ends); ends != nil {
+		for i, end := range r.ends {
+			if ends.Match(i) == txn.Different { // its head says that the attempt goes on: neither is taken for the other's mend
+				return nil, errors.AssertionFailedf("attempt %d of execution %s has ended otherwise, and its head is held", end.Ordinal, end.Execution)
+			}
+		}
+	}
 	if len(r.carried) > 0 {
 		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))
+	}
+	if len(r.postponed) > 0 {
+		w.writes = append(w.writes, txn.Carry(t.receipts, r.postponed...))
 	}
 	if len(r.receiptDone) > 0 {
 		w.writes = append(w.writes, txn.Move(t.receipts, r.receiptDone))
@@ -237,15 +251,17 @@ func fresh[R any](w *writer, rows schema.Rows[R], brings []R) {
 	}
 }
 
-func loaded[R any](w *writer, rows schema.Rows[R], brings []R) {
+// loaded gives what it loaded; nil if there is nothing, or an error.
+func loaded[R any](w *writer, rows schema.Rows[R], brings []R) *txn.Loaded[R] {
 	if w.err != nil || len(brings) == 0 {
-		return
+		return nil
 	}
 	one, err := txn.Load(w.tx, rows, brings)
-	w.err = err
-	if err == nil {
-		w.writes = append(w.writes, txn.Append(one))
+	if w.err = err; err != nil {
+		return nil
 	}
+	w.writes = append(w.writes, txn.Append(one))
+	return one
 }
 
 func born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](w *writer, rows schema.Rows[R], brings []R, guards schema.GuardRows[K, G, S, E], guard func(R) G) {

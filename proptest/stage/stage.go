@@ -130,6 +130,17 @@ func ServingWith(t testing.TB, change func(*owners.Configuration), shapes ...Sha
 	for _, shape := range shapes {
 		folders = append(folders, Folder(t, shape))
 	}
+	return serves(t, change, folders)
+}
+
+// ServingPacks stages a deployment with the packs in these folders.
+func ServingPacks(t testing.TB, folders ...string) *Stage {
+	t.Helper()
+	return serves(t, func(*owners.Configuration) {}, folders)
+}
+
+func serves(t testing.TB, change func(*owners.Configuration), folders []string) *Stage {
+	t.Helper()
 	s := &Stage{Store: world.Fresh(t)}
 	store, err := serve.OpenStore(t.Context(), platform.Store{DSN: s.Store.DSN()}, nil)
 	ok(t, err)

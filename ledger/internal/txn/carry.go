@@ -3,6 +3,7 @@ package txn
 import (
 	"database/sql/driver"
 	"slices"
+	"strings"
 
 	"connectorcore/machines"
 	"connectorcore/schema"
@@ -11,7 +12,7 @@ import (
 )
 
 // Carry changes what held guards carry beside their keys, and neither their states nor their fences: no edge is taken
-// (R04). Guards that get the same are written together.
+// (R04). It is one statement for each 256 of them, whatever each of them gets (R12).
 func Carry[K comparable, G any, S machines.State, E machines.EdgeOf[S]](guards *Guards[K, G, S, E], rows ...G) Write {
 	return &carryWrite[K, G, S, E]{guards: guards, rows: rows}
 }
@@ -22,7 +23,7 @@ type carryWrite[K comparable, G any, S machines.State, E machines.EdgeOf[S]] str
 	carried []carried
 }
 
-// carried is one guard's part of a Carry.
+// carried is one guard's part of a Carry: what it gets, and its key and fence.
 type carried struct{ set, where []driver.Value }
 
 func (w *carryWrite[K, G, S, E]) check(tx *Tx) error {
@@ -57,33 +58,43 @@ func (w *carryWrite[K, G, S, E]) check(tx *Tx) error {
 }
 
 func (w *carryWrite[K, G, S, E]) run(tx *Tx) error {
-	for rest := w.carried; len(rest) > 0; {
-		first := rest[0]
-		alike, others := split(rest, func(c carried) bool { return sameRow(first.set, c.set) })
-		rest = others
-		for chunk := range slices.Chunk(alike, maxRows) {
-			if err := w.together(tx, first.set, chunk); err != nil {
-				return err
-			}
+	for chunk := range slices.Chunk(w.carried, maxRows) {
+		if err := w.together(tx, chunk); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (w *carryWrite[K, G, S, E]) together(tx *Tx, set []driver.Value, chunk []carried) error {
+// together changes guards by one statement, each compared with the fence that its lock returned.
+func (w *carryWrite[K, G, S, E]) together(tx *Tx, chunk []carried) error {
 	table := w.guards.rows.Table
-	columns := table.ColumnNames()[len(table.Primary):]
-	query := "UPDATE " + table.Name + " SET "
-	for i := range set {
-		if i > 0 {
-			query += ", "
-		}
-		query += columns[i] + "=?"
+	keys := len(table.Primary)
+	var set []string
+	var bound []any
+	for i := range chunk[0].set {
+		text, args := assigned(chunk, table.Primary, i)
+		set, bound = append(set, table.ColumnNames()[keys+i]+"="+text), append(bound, args...)
 	}
 	var where [][]driver.Value
 	for _, c := range chunk {
 		where = append(where, c.where)
 	}
-	query += " WHERE " + names(append(slices.Clone(table.Primary), schema.GuardTail[1])...) + " IN (" + tuples(len(chunk), len(table.Primary)+1) + ")"
-	return tx.exec(query, append(flat([][]driver.Value{set}), flat(where)...), len(chunk))
+	query := "UPDATE " + table.Name + " SET " + strings.Join(set, ", ") +
+		" WHERE " + names(append(slices.Clone(table.Primary), schema.GuardTail[1])...) + " IN (" + tuples(len(chunk), keys+1) + ")"
+	return tx.exec(query, append(bound, flat(where)...), len(chunk))
+}
+
+// assigned is what a column is set to: a value that all get, or each one's own by its key.
+func assigned(chunk []carried, primary []string, column int) (text string, args []any) {
+	first := chunk[0].set[column : column+1]
+	if !slices.ContainsFunc(chunk, func(c carried) bool { return !sameRow(first, c.set[column:column+1]) }) {
+		return "?", []any{first[0]}
+	}
+	text = "CASE"
+	for _, c := range chunk {
+		text += " WHEN " + names(primary...) + "=" + tuples(1, len(primary)) + " THEN ?"
+		args = append(args, append(flat([][]driver.Value{c.where[:len(primary)]}), c.set[column])...)
+	}
+	return text + " END", args
 }

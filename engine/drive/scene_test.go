@@ -1,0 +1,134 @@
+package drive_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"connectorcore/engine/drive"
+	"connectorcore/proptest/stage"
+)
+
+// batch is a delivery of new events, so many of them, each of which is one independent execution. It is another one at
+// every call.
+func batch(t testing.TB, account stage.Account, events int) stage.Delivery {
+	t.Helper()
+	like := account.Samples(t)[0]
+	var all []string
+	for range events {
+		n := made.Add(1)
+		all = append(all, fmt.Sprintf(`{"eventId": %d, "subscriptionId": 1, "portalId": 1, "occurredAt": %d, "subscriptionType": "contact.creation", "attemptNumber": 0, "objectId": %d}`, n, 1564113600000+n, n))
+	}
+	return stage.Delivery{Name: fmt.Sprint("batch ", made.Load()), Channel: like.Channel, Body: []byte("[" + strings.Join(all, ",") + "]")}
+}
+
+var made atomic.Int64
+
+// patched is a copy of the pack of a shape, with something added to the route of its independent executions.
+func patched(t testing.TB, shape stage.Shape, route, more string) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "pack")
+	if err := os.CopyFS(folder, os.DirFS(stage.Folder(t, shape))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, route+".route.yaml")
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append(text, "\n"+more+"\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// age lets time pass for everything that is open: what is due later is due now.
+func (s *scene) age() {
+	s.t.Helper()
+	for _, table := range []string{"receipt_head", "execution_head"} {
+		if _, err := s.Store.Admin.ExecContext(s.t.Context(), "UPDATE "+table+" SET due_at = due_at - INTERVAL 9 MINUTE WHERE due_at > NOW(6)"); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// post delivers to a door and gives the status, or 0 if there was no answer.
+func post(t testing.TB, account stage.Account, door string, d stage.Delivery) (int, string) {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(account.Request(t, door, d))
+	if err != nil {
+		return 0, ""
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return answer.StatusCode, string(text)
+}
+
+// openHeads is how much is open, less what waits for a lane.
+const openHeads = "SELECT (SELECT COUNT(*) FROM execution_head) + (SELECT COUNT(*) FROM receipt_head)"
+
+// ends waits until nothing is open, and looks at what stands: each execution has one result, was completed once by it, and
+// was applied once by the application, whose log has no key that would hide a second time. What is open has one head, and
+// what has ended has none (Q01).
+func (s *scene) ends(executions int) {
+	s.t.Helper()
+	s.until(0, openHeads)
+	s.counts(map[string]int{
+		"SELECT COUNT(*) FROM execution":                                    executions,
+		"SELECT COUNT(*) FROM execution_ledger WHERE edge = 'complete'":     executions,
+		"SELECT COUNT(*) FROM application_result":                           executions,
+		"SELECT COUNT(DISTINCT execution_id) FROM application_result":       executions,
+		"SELECT COUNT(*) FROM application_result WHERE outcome = 'applied'": executions,
+		"SELECT COUNT(*) FROM " + s.app.Name + ".note":                      executions,
+		"SELECT COUNT(DISTINCT command) FROM " + s.app.Name + ".note":       executions,
+		"SELECT COUNT(*) FROM application_result r JOIN execution e USING (execution_id) WHERE r.execution_ref_digest <> e.execution_ref_digest": 0,
+	})
+	s.q01()
+}
+
+// q01 holds rows against heads.
+func (s *scene) q01() {
+	s.t.Helper()
+	for _, machine := range []string{"receipt", "execution", "projection"} {
+		born := ""
+		if machine != "execution" {
+			born = " AND f.birth = 'open'"
+		}
+		owned := fmt.Sprintf("SELECT COUNT(*) FROM %[1]s f LEFT JOIN %[1]s_head h ON h.account_id = f.account_id AND h.%[1]s_id = f.%[1]s_id LEFT JOIN %[1]s_ledger l ON l.subject_id = f.%[1]s_id WHERE (h.%[1]s_id IS NULL) = (l.subject_id IS NULL)%[2]s", machine, born)
+		strays := fmt.Sprintf("SELECT COUNT(*) FROM %[1]s_head h LEFT JOIN %[1]s f USING (%[1]s_id) WHERE f.%[1]s_id IS NULL", machine)
+		checks := map[string]int{owned: 0, strays: 0}
+		if born != "" {
+			checks[fmt.Sprintf("SELECT COUNT(*) FROM %[1]s f JOIN %[1]s_head h USING (%[1]s_id) WHERE f.birth = 'whole'", machine)] = 0
+		}
+		s.counts(checks)
+	}
+}
+
+func (s *scene) counts(all map[string]int) {
+	s.t.Helper()
+	for query, want := range all {
+		if got := s.Count(s.t, query); got != want {
+			s.t.Errorf("%s gives %d, want %d", query, got, want)
+		}
+	}
+}
+
+// closed closes a driver before its test's end.
+func closed(t testing.TB, d *drive.Driver) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := d.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
