@@ -212,5 +212,5 @@ func TestWhatIsNoCommandIsRefusedWithoutRepeatingASecret(t *testing.T) {
 		sh.refused(exitUsage, args)
 	}
 	sh.refused(exitUsage, []string{"completion", "tcsh"}, "connector completion has no command tcsh: it has bash")
-	sh.refused(exitUsage, []string{"schema", "aply"}, "connector schema has no command aply: it has apply, plan, show-sql, verify")
+	sh.refused(exitUsage, []string{"schema", "aply"}, "connector schema has no command aply: it has application, apply, plan, show-sql, verify")
 }
