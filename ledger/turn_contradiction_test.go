@@ -71,7 +71,8 @@ var contradictions = map[string]planted{
 	"a head that waits, claimed":        {"UPDATE execution_head SET state='waiting_dependency', fence=2, due_at='2020-01-01'", contradiction.claim, facts.WrongState, false, ""},
 	"an attempt that ended otherwise": {"INSERT INTO execution_attempt_end (execution_id, ordinal, account_id, reason, detail) SELECT execution_id, 1, account_id, 'execution_failing', 'else' FROM execution_head",
 		contradiction.end, 0, true, ""},
-	"an attempt after the last one": {"UPDATE execution_head SET attempt=2", contradiction.end, facts.StaleHolder, false, ""},
+	// The head went on, so the end is late and no contradiction: it is kept as the end of its own attempt, and moves nothing.
+	"an attempt after the last one": {"UPDATE execution_head SET attempt=2", contradiction.end, facts.StaleHolder, false, "execution_attempt_end 1"},
 	"a completion of another edge": {"INSERT INTO execution_ledger (subject_id, seq, from_state, edge, to_state, evidence) SELECT execution_id, 1, 'ready', 'quarantine_ready', 'quarantined', '' FROM execution_head WHERE holder_id IS NOT NULL",
 		contradiction.complete, 0, true, ""},
 }
@@ -105,7 +106,7 @@ func TestQ12AContradictionIsRefusedAndNotRepaired(t *testing.T) {
 			t.Errorf("%s: the rows were\n%s\nand are\n%s", name, image, s.image())
 		}
 		after, wrote := s.counts(), ""
-		for _, table := range []string{"receipt_component", "event", "projection", "execution", "execution_head", "receipt_ledger", "receipt_head", "execution_ledger"} {
+		for _, table := range []string{"receipt_component", "event", "projection", "execution", "execution_head", "receipt_ledger", "receipt_head", "execution_ledger", "execution_attempt_end"} {
 			if n := after[table] - before[table]; n != 0 {
 				wrote += fmt.Sprintf("%s %d; ", table, n)
 			}
