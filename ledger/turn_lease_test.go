@@ -74,8 +74,8 @@ func TestScenario071ACompletionBetweenReadAndWriteIsNotOverwritten(t *testing.T)
 	}
 }
 
-// A process has lost its lease and got the next attempt itself: what its first attempt still wants to say does not let the
-// second one go.
+// A process has lost its lease and got the next attempt itself: what its first attempt still wants to say is kept as
+// its own and does not let the second one go.
 func TestP21AnOldAttemptDoesNotEndItsSuccessor(t *testing.T) {
 	s, premise := turnScene(t)
 	born := s.unclaimed(premise, "d-1")
@@ -91,7 +91,7 @@ func TestP21AnOldAttemptDoesNotEndItsSuccessor(t *testing.T) {
 	if codeOf(v) != facts.StaleHolder || s.count("SELECT COUNT(*) FROM execution_head WHERE attempt=2 AND holder_id=?", holder) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if s.count("SELECT COUNT(*) FROM execution") != 1 || s.count("SELECT COUNT(*) FROM execution_attempt") != 2 || s.count("SELECT COUNT(*) FROM execution_attempt_end") != 0 {
+	if s.count("SELECT COUNT(*) FROM execution") != 1 || s.count("SELECT COUNT(*) FROM execution_attempt") != 2 || s.count("SELECT COUNT(*) FROM execution_attempt_end WHERE ordinal <> 1") != 0 {
 		t.Errorf("stored %s", s.written())
 	}
 }
