@@ -70,7 +70,7 @@ func TestU02G01EveryPublishedDeliveryGoesThroughTheDoorAndIsAppliedOnce(t *testi
 	var mutex sync.Mutex
 	receipts := map[string]string{}
 	together(all, func(d stage.Delivery) {
-		status, body := one.send(account, d)
+		status, body := post(t, account, one.door, d)
 		mutex.Lock()
 		defer mutex.Unlock()
 		if receipts[d.Name] = body; status != http.StatusAccepted {
@@ -78,18 +78,18 @@ func TestU02G01EveryPublishedDeliveryGoesThroughTheDoorAndIsAppliedOnce(t *testi
 		}
 	})
 	together(all, func(d stage.Delivery) {
-		if status, body := one.send(account, d); status != http.StatusOK || body != receipts[d.Name] {
+		if status, body := post(t, account, one.door, d); status != http.StatusOK || body != receipts[d.Name] {
 			t.Errorf("%s again: %d %s, and first %s", d.Name, status, body, receipts[d.Name])
 		}
 		changed := d
 		changed.Body = bytes.Clone(d.Body)
 		changed.Body[rand.IntN(len(changed.Body))] ^= 1 << rand.IntN(7)
-		if status, body := one.send(account, changed); status != http.StatusConflict {
+		if status, body := post(t, account, one.door, changed); status != http.StatusConflict {
 			t.Errorf("%s with one byte changed: %d %s", d.Name, status, body)
 		}
 		forged := account
 		forged.Secret = []byte("of somebody else")
-		if status, body := one.send(forged, d); status != http.StatusUnauthorized {
+		if status, body := post(t, forged, one.door, d); status != http.StatusUnauthorized {
 			t.Errorf("%s by somebody else: %d %s", d.Name, status, body)
 		}
 	})
