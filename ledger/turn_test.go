@@ -300,13 +300,17 @@ func TestP20AnExecutionIsCompletedByItsReceiptOnce(t *testing.T) {
 	if v := s.turn(turn.Item{Complete: wrong})[0]; v.Refusal == nil || v.Refusal.Code != facts.ContentDiffers {
 		t.Errorf("a receipt for another reference: %+v", v)
 	}
-	for range 2 {
-		if v := s.turn(turn.Item{Complete: completion(born)})[0]; v.Refusal != nil {
-			t.Errorf("%+v", v)
-		}
-	}
 	other := completion(born)
 	other.Result = facts.Digest{7}
+	same := s.turn(turn.Item{Complete: completion(born)}, turn.Item{Complete: other}, turn.Item{Complete: completion(born)})
+	for i, want := range []facts.Code{0, facts.ResultContradicts, 0} {
+		if code := codeOf(same[i]); code != want {
+			t.Errorf("completion %d of one turn: %s, want %s", i, code, want)
+		}
+	}
+	if v := s.turn(turn.Item{Complete: completion(born)})[0]; v.Refusal != nil {
+		t.Errorf("%+v", v)
+	}
 	if v := s.turn(turn.Item{Complete: other})[0]; v.Refusal == nil || v.Refusal.Code != facts.ResultContradicts {
 		t.Errorf("another receipt: %+v", v)
 	}

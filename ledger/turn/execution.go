@@ -168,7 +168,6 @@ func (t *turn) complete() error {
 	if err != nil {
 		return err
 	}
-	done := map[facts.ExecutionID]bool{}
 	for i, item := range t.items {
 		if item.Complete == nil {
 			continue
@@ -189,19 +188,19 @@ func (t *turn) complete() error {
 			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectMissing, subject, "")
 		case fact.Ref != ask.Ref:
 			t.verdicts[i].Refusal = facts.Refuse(facts.ContentDiffers, subject, "the receipt is for another execution reference")
-		case !live && moved && last.Edge == machines.ExecutionComplete.String() && bytes.Equal(last.Evidence, evidence.Bytes()):
-		case !live && moved && last.Edge == machines.ExecutionComplete.String():
+		case moved && last.Edge == machines.ExecutionComplete.String() && bytes.Equal(last.Evidence, evidence.Bytes()):
+		case moved && last.Edge == machines.ExecutionComplete.String():
 			t.verdicts[i].Refusal = facts.Refuse(facts.ResultContradicts, subject, "it was completed by another receipt")
-		case !live && moved:
+		case moved:
 			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectEnded, subject, "its last transition is %s", last.Edge)
 		case !live:
 			return errors.AssertionFailedf("execution %s has neither a head nor a transition", ask.Execution)
 		case state != machines.ExecutionReady:
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "it is %s", state)
-		case done[ask.Execution] || t.changed(ask.Execution):
+		case t.changed(ask.Execution):
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "another item of this turn changes it; bring the receipt again")
 		default:
-			done[ask.Execution] = true
+			gone[key] = txn.Transition{Edge: machines.ExecutionComplete.String(), Evidence: evidence.Bytes()} // for another item (R12)
 			t.rows.executed = append(t.rows.executed, executionStep{Key: key, Edge: machines.ExecutionComplete, Evidence: evidence})
 		}
 	}
@@ -223,8 +222,9 @@ func (t *turn) completing() (map[facts.ExecutionKey]txn.Transition, map[facts.Ex
 		}
 	}
 	stored := map[facts.ExecutionID]inbound.Execution{}
+	ended := map[facts.ExecutionKey]txn.Transition{}
 	if len(parents) == 0 {
-		return nil, stored, nil
+		return ended, stored, nil
 	}
 	there, err := txn.Children(t.tx, schema.Executions, parents, 1)
 	if err != nil {
@@ -233,9 +233,8 @@ func (t *turn) completing() (map[facts.ExecutionKey]txn.Transition, map[facts.Ex
 	for _, execution := range there {
 		stored[execution.ID] = execution
 	}
-	if len(gone) == 0 {
-		return nil, stored, nil
+	if len(gone) > 0 {
+		ended, err = txn.Ended(t.tx, schema.ExecutionHeads, gone)
 	}
-	ended, err := txn.Ended(t.tx, schema.ExecutionHeads, gone)
 	return ended, stored, err
 }
