@@ -221,30 +221,6 @@ func Admit(ctx context.Context, db *sql.DB, database, login string) (err error) 
 	return nil
 }
 
-var applicationDatabase = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
-
-// AdmitApplication makes an application's own database if it is not there, and lets the application's role of our database
-// read and write its rows. Its tables are the application's business.
-func AdmitApplication(ctx context.Context, db *sql.DB, database, application string) (err error) {
-	if !applicationDatabase.MatchString(application) || strings.EqualFold(application, database) {
-		return errors.Newf("the application's database %q: want a database of its own beside %s, named in letters, digits and _", application, database)
-	}
-	release, err := LockRoles(ctx, db)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.CombineErrors(err, release()) }()
-	for _, statement := range []string{
-		"CREATE DATABASE IF NOT EXISTS `" + application + "`",
-		fmt.Sprintf("GRANT SELECT, INSERT, UPDATE, DELETE ON `%s`.* TO '%s'", application, RoleApplication.name(database)),
-	} {
-		if err := execute(ctx, db, statement); err != nil {
-			return errors.Wrapf(err, "the application's database %s", application)
-		}
-	}
-	return nil
-}
-
 // CheckLogin refuses a runtime login that holds anything beside the runtime roles of its database: with privileges of
 // its own it could rewrite history whatever role it takes.
 func CheckLogin(ctx context.Context, db *sql.DB) error {

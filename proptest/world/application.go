@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"connectorcore/schema"
@@ -20,28 +21,28 @@ type Application struct {
 func (s *Store) Hosted(t testing.TB, tables map[string]string) *Application {
 	t.Helper()
 	a := &Application{store: s, Name: uniqueName() + "_crm"}
-	a.exec(t, "CREATE DATABASE "+a.Name)
+	if err := schema.AdmitApplication(context.Background(), s.Admin, s.Name, a.Name); err != nil {
+		t.Fatalf("world: %v", err)
+	}
 	t.Cleanup(func() { a.exec(t, "DROP DATABASE "+a.Name) })
+	t.Cleanup(func() { a.revoke(t) })
 	for name, columns := range tables {
 		a.exec(t, "CREATE TABLE "+a.Name+"."+name+" ("+columns+")")
 	}
-	grant, revoke := "GRANT SELECT, INSERT, UPDATE, DELETE ON "+a.Name+".* TO '", "REVOKE SELECT, INSERT, UPDATE, DELETE ON "+a.Name+".* FROM '"
-	role := s.Name + "_" + string(schema.RoleApplication) + "'"
-	a.roles(t, grant+role)
-	t.Cleanup(func() { a.roles(t, revoke+role) })
 	return a
 }
 
-// roles runs a statement over roles, of which TiDB takes one at a time.
-func (a *Application) roles(t testing.TB, statement string) {
+// revoke takes back what the role was granted: the server keeps the grants of a database that is gone.
+func (a *Application) revoke(t testing.TB) {
 	t.Helper()
 	release, err := schema.LockRoles(context.Background(), a.store.Admin) // a test that is over has no context
 	if err != nil {
 		t.Fatalf("world: %v", err)
 	}
-	_, err = a.store.Admin.Exec(statement)
+	granted := strings.ReplaceAll(a.Name, "_", `\_`)
+	_, err = a.store.Admin.Exec("REVOKE SELECT, INSERT, UPDATE, DELETE ON `" + granted + "`.* FROM '" + a.store.Name + "_" + string(schema.RoleApplication) + "'")
 	if err := errors.CombineErrors(err, release()); err != nil {
-		t.Fatalf("world: %s: %v", statement, err)
+		t.Fatalf("world: taking back the application's rights: %v", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"database/sql"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -39,8 +38,6 @@ const deadlineDefault = 10 * time.Second
 // guardSavepoint stands while the application's code runs. Whatever ends the transaction takes it away.
 const guardSavepoint = "application_code"
 
-var databaseName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
-
 // Host makes an Application over a pool whose every connection was opened by schema.Connect in the application's role,
 // with our database selected.
 //
@@ -62,13 +59,12 @@ func (db *DB) Host(ctx context.Context, pool *sql.DB, hosting Hosting) (*Applica
 	if err := conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&ours); err != nil {
 		return nil, errors.Wrap(err, "the application's pool")
 	}
-	named := strings.ToLower(hosting.Database)
-	if !databaseName.MatchString(hosting.Database) || named == ours || slices.Contains(foreignSchemas, named) {
-		return nil, errors.Newf("the application's database %q: want a database of its own beside %s, named in letters, digits and _", hosting.Database, ours)
+	if err := schema.CheckApplication(ours, hosting.Database); err != nil {
+		return nil, err
 	}
 	a := &Application{
 		db: db, pool: pool, deadline: hosting.Deadline,
-		rules:    language{names: append(slices.Clone(foreignSchemas), ours)},
+		rules:    language{names: append(slices.Clone(schema.ServerDatabases), strings.ToLower(ours))},
 		toTheirs: "USE `" + hosting.Database + "`", toOurs: "USE `" + ours + "`",
 		asLedger: schema.RoleLedger.Take(ours), asApplication: schema.RoleApplication.Take(ours),
 	}

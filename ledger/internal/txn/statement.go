@@ -17,10 +17,6 @@ var forbiddenCalls = []string{
 	"SLEEP", "BENCHMARK", "LOAD_FILE", "NEXTVAL", "SETVAL",
 }
 
-// foreignSchemas are the server's own. What they show of other sessions is none of the application's business, and
-// some of their tables ask every node of a cluster.
-var foreignSchemas = []string{"mysql", "information_schema", "performance_schema", "metrics_schema", "sys"}
-
 // language says which statements the application's code may run.
 type language struct {
 	// names are databases in lower case that no statement may name. Privileges keep the application out of every table
