@@ -93,7 +93,7 @@ const (
 )
 
 var remedyRows = [...]struct{ verb, sentence string }{
-	CorrectInput:       {"correct_input", "send the item again in a form that the rule admits"},
+	CorrectInput:       {"correct_input", "correct what was given, and give it again"},
 	RepairStore:        {"repair_store", "set the store or the configuration right, then start again"},
 	PrepareAgain:       {"prepare_again", "read the account's gate and epoch, prepare the item under them, and submit it again"},
 	RunAgain:           {"run_again", "submit the same item again with the same ids when the named condition has passed"},

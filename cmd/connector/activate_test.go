@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,7 +95,8 @@ func TestShippedPacksComeToServeByOneCommand(t *testing.T) {
 	sh.refused(exitUsage, []string{"activate"}, "--principal must name")
 	sh.refused(exitUsage, []string{"activate", "--principal", "maria", "--reason", ""}, "--reason must be")
 	sh.done(found...)
-	sh.refused(exitNotFound, slices.Concat(command, witness), "subject_missing", "no view was authorised yet")
+	sh.refused(exitNotFound, slices.Concat(command, witness), "subject_missing", "no view was authorised yet: run 'connector catalog authorise PACK'")
+	sh.refused(exitNotFound, []string{"catalog", "authorise", "shop"}, "subject_missing", "none is installed yet: run 'connector pack install DIR'")
 	empty := decode[epochs](t, sh.done("epoch", "show", "--output", "json").out)
 	if len(empty.Epochs)+len(empty.Gates) != 0 || empty.Attempt != nil || !strings.Contains(empty.Stands, "no epoch is prepared") {
 		t.Errorf("%+v", empty)
@@ -140,6 +142,30 @@ func TestWhatIsNotActivatedSaysWhy(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	sh.refused(exitUnavailable, []string{"epoch", "show", "--store-dsn-file", deadDSN(t, sh)}, "store_unreachable")
+}
+
+// What a daemon cannot begin with is said by the setting that has to change.
+func TestADaemonThatCannotServeNamesTheSetting(t *testing.T) {
+	store := world.Fresh(t)
+	sh := newShell(t).dsn(configOf(store.Login, store.Name))
+	sh.done(found...)
+	sh.refused(exitUsage, []string{"serve", "--log-level", "error"}, "input serve.application: ")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	free := map[string]string{"serve.listen": "127.0.0.1:0", "serve.operations": "127.0.0.1:0"}
+	for setting := range free {
+		args := []string{"serve", "--log-level", "error", "--serve-application", "http://" + deadAddress(t)}
+		for other, address := range free {
+			if other == setting {
+				address = taken.Addr().String()
+			}
+			args = append(args, "--"+strings.ReplaceAll(other, ".", "-"), address)
+		}
+		sh.refused(exitUsage, args, "input "+setting+" "+taken.Addr().String()+": ", "name an address that is free here")
+	}
 }
 
 // deadDSN is a file with a DSN at which nobody listens.

@@ -212,5 +212,7 @@ func TestWhatIsNoCommandIsRefusedWithoutRepeatingASecret(t *testing.T) {
 		sh.refused(exitUsage, args)
 	}
 	sh.refused(exitUsage, []string{"completion", "tcsh"}, "connector completion has no command tcsh: it has bash")
+	sh.refused(exitUsage, []string{"help", "nope"}, "connector has no command nope: it has activate")
+	sh.refused(exitUsage, []string{"help", "schema", "aply"}, "connector schema has no command aply: it has application")
 	sh.refused(exitUsage, []string{"schema", "aply"}, "connector schema has no command aply: it has application, apply, plan, show-sql, verify")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"time"
@@ -70,6 +71,10 @@ func (p *program) measure(cmd *cobra.Command, f benchFlags) (err error) {
 			return errors.Wrap(err, "a temporary folder")
 		}
 		defer func() { err = errors.CombineErrors(err, errors.Wrap(os.RemoveAll(f.dir), "the temporary folder")) }()
+	} else if there, err := os.ReadDir(f.dir); len(there) > 0 {
+		return usage(cmd, "--dir names a folder that is not empty, and what is in it would be mixed with the measurement: name an empty or a new one")
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usage(cmd, "--dir names no folder that can be read: %v", err)
 	}
 	self, err := os.Executable()
 	if err != nil {

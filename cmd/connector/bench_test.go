@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,6 +26,17 @@ type measured struct {
 	Lost         *int     `json:"lost"`
 	Redelivered  *int     `json:"redelivered"`
 	Anew         *int     `json:"anew"`
+}
+
+// A store of another measurement, or anything else that somebody keeps, is neither measured nor written over.
+func TestTheBenchRefusesAFolderThatIsNotEmpty(t *testing.T) {
+	sh := newShell(t)
+	if err := os.Mkdir(filepath.Join(sh.dir, "kept"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(sh.dir, "kept", "notes"), "mine")
+	sh.refused(exitUsage, []string{"bench", "--n", "1", "--dir", "kept"}, "--dir names a folder that is not empty")
+	sh.refused(exitUsage, []string{"bench", "--n", "1", "--dir", filepath.Join("kept", "notes")}, "--dir names no folder that can be read")
 }
 
 func TestTheBenchMeasuresAWholeDeploymentThatAppliesEveryDeliveryOnce(t *testing.T) {

@@ -151,9 +151,11 @@ func generationOf(cmd *cobra.Command, installed []owners.Manifest, arg string) (
 	case 1:
 		return matches[0], nil
 	case 0:
-		known := strings.Join(slices.Compact(names), ", ")
-		return facts.PackGenerationID{}, facts.Refuse(facts.SubjectMissing, facts.OfInput("pack"+named(arg)),
-			"no installed pack has this name or generation; installed are: %s", orDash(known))
+		known := "none is installed yet: run 'connector pack install DIR'"
+		if len(names) > 0 {
+			known = "no installed pack has this name or generation; installed are: " + strings.Join(slices.Compact(names), ", ")
+		}
+		return facts.PackGenerationID{}, facts.Refuse(facts.SubjectMissing, facts.OfInput("pack"+named(arg)), "%s", known)
 	}
 	return facts.PackGenerationID{}, usage(cmd, "pack %s is installed in %d generations: name one of %s", arg, len(matches), strings.Join(generations, ", "))
 }

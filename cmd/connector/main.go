@@ -51,9 +51,13 @@ func run(ctx context.Context, args, environ []string, out, err io.Writer) (code 
 	}()
 	root := p.root()
 	root.InitDefaultCompletionCmd(args...)
+	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() {
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, helpOrRefuse // the library's own would answer an unknown name with 0
+		}
+		if cmd.Name() == "help" {
+			cmd.Run, cmd.RunE = nil, helpAbout // and so would this one
 		}
 	}
 	root.SetArgs(args)
@@ -126,6 +130,19 @@ func helpOrRefuse(cmd *cobra.Command, args []string) error {
 		names = append(names, c.Name())
 	}
 	return usage(cmd, "%s has no command %s: it has %s", cmd.CommandPath(), showable(args[0]), strings.Join(names, ", "))
+}
+
+// helpAbout prints the help of the command that the arguments name.
+func helpAbout(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if about.HasSubCommands() {
+		return helpOrRefuse(about, rest)
+	}
+	about.InitDefaultHelpFlag() // only a command that runs has it already
+	return about.Help()
 }
 
 var plainWord = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)

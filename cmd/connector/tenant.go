@@ -231,7 +231,7 @@ func (p *program) tenantPublish() *cobra.Command {
 			}
 			row := tenantPublished{generation.String(), len(c.Accounts), generation != before}
 			if row.Written {
-				p.published(cmd.Context(), at, fmt.Sprintf("the configuration of %d accounts is published", row.Accounts), "'connector activate'")
+				p.published(cmd.Context(), at, fmt.Sprintf("the configuration of %d accounts is published", row.Accounts), "'connector activate --principal NAME'")
 			} else {
 				p.say("this configuration is the current one already; nothing has changed")
 			}

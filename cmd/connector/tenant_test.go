@@ -148,7 +148,7 @@ func TestATenantIsConfiguredByCommandsAlone(t *testing.T) {
 
 	first := n.done("tenant", "publish", "tenant.yaml", "--output", "json")
 	published := decode[tenantPublished](t, first.out)
-	if !published.Written || published.Accounts != 1 || !strings.Contains(first.err, "no epoch is active. Next: ") {
+	if !published.Written || published.Accounts != 1 || !strings.Contains(first.err, "no epoch is active. Next: 'connector activate --principal NAME'") {
 		t.Errorf("published %+v, said %s", published, first.err)
 	}
 	n.nothing("the same again", func() {

@@ -132,7 +132,7 @@ func (d *Driver) warn(what string, err error, about ...slog.Attr) {
 	if errors.HasAssertionFailure(err) {
 		level = slog.LevelError
 	}
-	d.log.LogAttrs(context.Background(), level, what, append(about, slog.String("failure", errors.Redact(err)))...)
+	d.log.LogAttrs(context.Background(), level, what, append(about, slog.String("failure", safeOf(err)))...)
 }
 
 func (o *Options) complete() {

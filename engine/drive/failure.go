@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -122,9 +123,20 @@ func (d *Driver) end(w work, reason facts.Code, cause error, delay time.Duration
 	}
 }
 
-// detailOf is what may be kept of a failure: an application's words may hold what it was given.
-func detailOf(failure error) []byte {
+// safeOf is what may be told of a failure. The words of a store or of a handler may hold what it was given; the number of
+// a database's error does not, and without it a table that is not there would look like every other failure.
+func safeOf(failure error) string {
 	text := errors.Redact(failure)
+	var server *mysql.MySQLError
+	if errors.As(failure, &server) {
+		return fmt.Sprintf("error %d of the database: %s", server.Number, text)
+	}
+	return text
+}
+
+// detailOf is what is kept of a failure.
+func detailOf(failure error) []byte {
+	text := safeOf(failure)
 	return []byte(text[:min(len(text), detailMax)])
 }
 

@@ -160,6 +160,10 @@ func TestR27AnApplicationThatFailsHasTheFrozenNumberOfAttempts(t *testing.T) {
 			<-ctx.Done()
 			return execute.Answer{}, ctx.Err()
 		},
+		"a table is not there": func(ctx context.Context, h *ledger.Handle, _ execute.Command) (execute.Answer, error) {
+			_, err := h.Exec(ctx, "INSERT INTO absent (words) VALUES (?)", payload)
+			return execute.Answer{}, err
+		},
 		"its words break a text": func(context.Context, *ledger.Handle, execute.Command) (execute.Answer, error) {
 			return execute.Answer{}, errors.Newf("%s", "\x00\xff"+strings.Repeat(payload, 1000))
 		},
@@ -177,8 +181,8 @@ func TestR27AnApplicationThatFailsHasTheFrozenNumberOfAttempts(t *testing.T) {
 	}
 	f.counts(map[string]int{"SELECT COUNT(*) FROM " + f.app.Name + ".note": 0, "SELECT COUNT(*) FROM execution_attempt_end WHERE reason = 'execution_failing'": 2 * failed,
 		"SELECT COUNT(*) FROM execution_attempt_end WHERE LOCATE(CAST('" + payload + "' AS BINARY), detail) > 0": 0})
-	if text := f.log.String(); strings.Contains(text, payload) || !strings.Contains(text, "the application failed") {
-		t.Errorf("the log tells of a payload, or of no failure: %s", text)
+	if text := f.log.String(); strings.Contains(text, payload) || !strings.Contains(text, "the application failed") || !strings.Contains(text, "error 1146 of the database") {
+		t.Errorf("the log tells of a payload, of no failure, or not which error the database gave: %s", text)
 	}
 	f.q01()
 }

@@ -51,7 +51,7 @@ func Test(folder fs.FS) (TestReport, error) {
 		inputs = append(inputs, applications...)
 		stored, err := fs.ReadFile(folder, file)
 		if err != nil {
-			report.Differences = append(report.Differences, file+": there is no golden file: run the test with its rewrite option and read what it wrote")
+			report.Differences = append(report.Differences, file+": there is no golden file: run the test with --rewrite and read what it wrote")
 			return nil
 		}
 		if difference := differing(string(stored), text); difference != "" {

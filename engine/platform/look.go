@@ -205,14 +205,14 @@ func (o *Owners) Current(ctx context.Context) (serving.Revision, facts.ServiceCo
 	}
 	at := serving.Revision{Lineage: lineage, Number: view.At}
 	if at.Number == 0 {
-		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("catalog view", view.Selector.Digest), "no view was authorised yet")
+		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("catalog view", view.Selector.Digest), "no view was authorised yet: run 'connector catalog authorise PACK'")
 	}
 	line, configuration, err := o.currentConfiguration(ctx)
 	switch {
 	case err != nil:
 		return at, none, err
 	case line.At == 0:
-		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("configuration", line.Selector.Digest), "no configuration was published yet")
+		return at, none, facts.Refuse(facts.SubjectMissing, facts.OfGeneration("configuration", line.Selector.Digest), "no configuration was published yet: run 'connector tenant publish FILE'")
 	}
 	id, _, err := owners.SealConfiguration(o.Scope(), configuration)
 	return at, id, err

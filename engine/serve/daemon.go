@@ -78,8 +78,8 @@ func (s *Store) Serve(ctx context.Context, config *platform.Config, app Applicat
 	if err != nil {
 		return nil, errors.CombineErrors(err, d.Close(ctx))
 	}
-	if d.Door, err = d.listen(config.Serve.Listen, d.door); err == nil {
-		d.Operations, err = d.listen(config.Serve.Operations, d.operations(metrics))
+	if d.Door, err = d.listen("serve.listen", config.Serve.Listen, d.door); err == nil {
+		d.Operations, err = d.listen("serve.operations", config.Serve.Operations, d.operations(metrics))
 	}
 	if err != nil {
 		return nil, errors.CombineErrors(err, d.Close(ctx))
@@ -94,7 +94,7 @@ func (s *Store) runtime(ctx context.Context, l *ledger.Ledger, app Application, 
 	case app.URL != "" && app.Handler == nil:
 		return execute.NewRemote(app.URL, nil)
 	case app.URL != "" || app.Handler == nil:
-		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("application.url"), "want the address of an application, or a program that links its handler, and not both")
+		return nil, facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("serve.application"), "want the address of an application, or a program that links its handler, and not both")
 	}
 	hosted, err := l.Host(ctx, s.Pool(schema.RoleApplication), ledger.Hosting{Database: app.Database, Queue: queue})
 	if err != nil {
@@ -103,11 +103,11 @@ func (s *Store) runtime(ctx context.Context, l *ledger.Ledger, app Application, 
 	return execute.NewInDatabase(l, hosted, app.Handler), nil
 }
 
-// listen serves a handler at an address and gives the one that it became.
-func (d *Daemon) listen(address string, handler http.Handler) (string, error) {
+// listen serves a handler at the address that a setting names, and gives the one that it became.
+func (d *Daemon) listen(setting, address string, handler http.Handler) (string, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", facts.Refuse(facts.ConfigurationInvalid, facts.OfInput("listen address "+address), "%v", err)
+		return "", facts.Refuse(facts.ConfigurationInvalid, facts.OfInput(setting+" "+address), "%v: name an address that is free here", err)
 	}
 	server := ingress.NewServer(handler, d.log)
 	d.servers = append(d.servers, server)
@@ -130,7 +130,7 @@ func (d *Daemon) operations(metrics *prometheus.Registry) http.Handler {
 		case err != nil:
 			answer(w, http.StatusServiceUnavailable, "the store does not answer")
 		case !active:
-			answer(w, http.StatusServiceUnavailable, "no epoch is active: run 'connector activate'")
+			answer(w, http.StatusServiceUnavailable, "no epoch is active: run 'connector activate --principal NAME'")
 		default:
 			answer(w, http.StatusOK, "conformance deployment, serving under epoch "+epoch.String())
 		}
