@@ -32,6 +32,7 @@ const (
 	ExpressionFailed
 	ExpressionTypeDiffers
 	ExpressionTooCostly
+	InputTooLarge
 	KeyNotCanonical
 	NumberNotInteger
 	PositionUnreadable

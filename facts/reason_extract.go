@@ -30,4 +30,7 @@ var extractReasons = map[Code]Reason{
 	ExpressionTooCostly: {Text: "expression_too_costly", Owner: PackAuthor, Alert: 0,
 		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectGeneration, AuthoriseReplay),
 		Meaning: "an expression of the pack exceeds its frozen cost limit for this input"},
+	InputTooLarge: {Text: "input_too_large", Owner: PackAuthor, Alert: 0,
+		Evidence: NothingStored, Subjects: about(InputSubject), Remedies: allow(CorrectGeneration, AuthoriseReplay),
+		Meaning: "what the pack makes of one component is larger than a row or a whole turn holds"},
 }

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -65,5 +66,54 @@ func TestAReceiptThatStaysPendingIsDueLater(t *testing.T) {
 	ask.Content = *eventsOf(t, true, keys...)
 	if v := s.turn(turn.Item{Materialize: ask})[0]; v.Refusal != nil || !v.Pending || due("-30", "5") != 1 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// A turn holds 16 MiB: what follows from a body is written as far as that goes, and the rest by the next turn.
+func TestR12ATurnIsBoundedInBytes(t *testing.T) {
+	s, premise := turnScene(t)
+	content := eventsOf(t, true, "e-1", "e-2", "e-3", "e-4")
+	for _, component := range content.Components {
+		component.Event.Inputs[0].Bytes = bytes.Repeat([]byte{'i'}, turn.MaxBytes/4)
+		if !component.Event.Fits() {
+			t.Fatal("it does not fit into a turn")
+		}
+	}
+	bare := delivery(t, premise, "d-1", "a body", nil)
+	s.admit(bare)
+	ask := turn.Item{Materialize: &turn.Materialization{Premise: premise, Receipt: bare.Receipt, Content: *content}}
+	if v := s.turn(ask)[0]; v.Refusal != nil || !v.Pending || len(v.Born) != 3 {
+		t.Errorf("%d were born of the first turn: %+v", len(v.Born), v.Refusal)
+	}
+	if v := s.turn(ask)[0]; v.Refusal != nil || v.Pending || len(v.Born) != 1 {
+		t.Errorf("%d were born of the second turn: %+v", len(v.Born), v.Refusal)
+	}
+	if n := s.count("SELECT COUNT(*) FROM execution_head"); n != 4 {
+		t.Errorf("%d executions", n)
+	}
+}
+
+func TestWhatNoRowOrTurnHoldsDoesNotFit(t *testing.T) {
+	event := func(payload int, inputs ...int) *turn.Event {
+		e := &turn.Event{Payload: make([]byte, payload)}
+		for _, size := range inputs {
+			e.Inputs = append(e.Inputs, turn.Input{Bytes: make([]byte, size)})
+		}
+		return e
+	}
+	for _, c := range []struct {
+		event *turn.Event
+		fits  bool
+	}{
+		{event(turn.MaxInput, turn.MaxInput, turn.MaxInput), true},
+		{event(1, turn.MaxInput+1), false},
+		{event(turn.MaxInput+1, 1), false},
+		{event(turn.MaxInput, turn.MaxInput, turn.MaxInput, turn.MaxInput), false},
+		{event(1, make([]int, 999)...), true},
+		{event(1, make([]int, 1000)...), false},
+	} {
+		if got := c.event.Fits(); got != c.fits {
+			t.Errorf("%d bytes with %d inputs: %v", len(c.event.Payload), len(c.event.Inputs), got)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func Open(p Parts, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.applies, err = turns.New(turns.Options{Kinds: []turns.KindRule{{Name: "apply", Weight: 1}}, Concurrent: o.Concurrent, Turn: turns.Size{Items: execute.MaxShared, Rows: turn.MaxRows, Bytes: turnBytes},
+	d.applies, err = turns.New(turns.Options{Kinds: []turns.KindRule{{Name: "apply", Weight: 1}}, Concurrent: o.Concurrent, Turn: turns.Size{Items: execute.MaxShared, Rows: turn.MaxRows, Bytes: turn.MaxBytes},
 		Account: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20}, Process: turns.Size{Items: 100000, Rows: 1000000, Bytes: 256 << 20},
 		Clock: o.Clock, Log: o.Log, Metrics: labelled(o.Metrics, "application")}, d.apply)
 	if err != nil {

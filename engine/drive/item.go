@@ -29,9 +29,6 @@ var kinds = []turns.KindRule{
 	{Name: "complete", Weight: 8}, {Name: "end", Weight: 4}, {Name: "claim", Weight: 4}, {Name: "materialize", Weight: 2}, {Name: "admit", Weight: 4},
 }
 
-// turnBytes bounds the bytes of one turn (R12).
-const turnBytes = 16 << 20
-
 // sized is an item of one or two rows.
 func sized(of turn.Item, rows int) item {
 	return item{of, turns.Size{Items: 1, Rows: rows, Bytes: 1024}}
@@ -55,6 +52,6 @@ func contentSize(content *turn.Content, body int) turns.Size {
 			size.Bytes += len(input.Bytes)
 		}
 	}
-	size.Rows, size.Bytes = min(size.Rows, turn.MaxRows), min(size.Bytes, turnBytes)
+	size.Rows, size.Bytes = min(size.Rows, turn.MaxRows), min(size.Bytes, turn.MaxBytes)
 	return size
 }

@@ -65,6 +65,9 @@ func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Rou
 			// What waits for a lane, or for another fact, is not born with its event.
 			Independent: route.Ordering.Independent() && len(route.Dependencies) == 0})
 	}
+	if !made.Fits() {
+		return nil, false, facts.Refuse(facts.InputTooLarge, facts.OfInput("component"), "%d inputs follow from it", len(made.Inputs))
+	}
 	return made, open, nil
 }
 

@@ -127,7 +127,10 @@ func (t *turn) accept(bringing []contentOf) error {
 	for _, c := range bringing {
 		ask := t.items[c.item].Admit
 		whole := ask.Content != nil && !ask.Content.Open
-		if ask.Content != nil && !c.done && c.rows() > t.room {
+		if !c.done {
+			t.room.bytes -= len(ask.Body) // it is written in any case
+		}
+		if ask.Content != nil && !c.done && !t.room.holds(c.takes()) {
 			c.derived, whole = nil, false
 		}
 		written := t.bring(c, nil)

@@ -16,9 +16,37 @@ type derived struct {
 	born        []Born              // as the executions
 }
 
-// rows is how many rows the component is at most, with heads and attempts.
-func (d derived) rows() int {
-	return 2 + len(d.projections)*2 + len(d.executions)*3
+// room is rows and bytes, as a component takes them and as a turn has them left.
+type room struct{ rows, bytes int }
+
+func (r room) holds(other room) bool { return other.rows <= r.rows && other.bytes <= r.bytes }
+
+func (r room) less(other room) room { return room{r.rows - other.rows, r.bytes - other.bytes} }
+
+// takes is how much the component is at most, with heads and attempts.
+func (d derived) takes() room {
+	takes := room{rows: 2 + len(d.projections)*2 + len(d.executions)*3}
+	if d.event != nil {
+		takes.bytes = len(d.event.Payload)
+	}
+	for _, projection := range d.projections {
+		takes.bytes += len(projection.Input)
+	}
+	return takes
+}
+
+// Fits tells whether an event can be written with everything that follows from it. One that cannot is to be quarantined: an
+// input that no row holds would fail every turn that brings it, and its neighbours with it, and what no turn holds would
+// stay pending for ever.
+func (e *Event) Fits() bool {
+	takes := room{rows: 2 + 5*len(e.Inputs), bytes: len(e.Payload)}
+	for _, input := range e.Inputs {
+		takes.bytes += len(input.Bytes)
+		if len(input.Bytes) > MaxInput {
+			return false
+		}
+	}
+	return len(e.Payload) <= MaxInput && room{MaxRows, MaxBytes}.holds(takes)
 }
 
 // derive makes the rows of a content. Each id follows from its exact parents, so that whoever derives them again finds

@@ -17,10 +17,11 @@ type contentOf struct {
 	done    bool // it was written before: nothing is written again, and what it brought is told
 }
 
-func (c contentOf) rows() int {
-	sum := 1
+func (c contentOf) takes() room {
+	sum := room{rows: 1}
 	for _, d := range c.derived {
-		sum += d.rows()
+		takes := d.takes()
+		sum = room{sum.rows + takes.rows, sum.bytes + takes.bytes}
 	}
 	return sum
 }
@@ -56,10 +57,10 @@ func (t *turn) load(all []contentOf) error {
 func (t *turn) bring(c contentOf, before map[uint64]inbound.Component) int {
 	for i, d := range c.derived {
 		if _, there := before[uint64(i)]; !c.done && !there {
-			if d.rows() > t.room {
+			if !t.room.holds(d.takes()) {
 				return i
 			}
-			t.room -= d.rows()
+			t.room = t.room.less(d.takes())
 		}
 		component := d.component
 		if d.event != nil {

@@ -16,10 +16,13 @@ import (
 var kindTurn = txn.NewKind("account turn")
 
 const (
-	// MaxItems bounds the items of one turn, and MaxRows the rows that follow from them (R12). What is beyond MaxRows
-	// stays pending.
+	// MaxItems bounds the items of one turn, MaxRows the rows that follow from them, and MaxBytes their bodies, payloads and
+	// inputs (R12). What is beyond the last two stays pending.
 	MaxItems = txn.MaxItems
 	MaxRows  = 5000
+	MaxBytes = 16 << 20
+	// MaxInput bounds one input, in bytes: the store takes rows of at most 6 MiB.
+	MaxInput = 5 << 20
 
 	// handOver is how long a head is left to the process that made it, before a sweep of any process looks at it.
 	handOver = 5 * time.Second
@@ -47,7 +50,7 @@ type turn struct {
 	executions *executionGuards
 	events     map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
 	rows       rows
-	room       int // how many more rows there may be
+	room       room // for what may be left to another turn
 }
 
 // rows are what a turn writes.
@@ -85,7 +88,7 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 		return nil, err
 	}
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
-		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: MaxRows,
+		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: room{MaxRows, MaxBytes},
 			events: map[facts.EventID]inbound.Event{}}
 		t.rows.heads = map[facts.ExecutionID]inbound.ExecutionHead{}
 		return t.take()
