@@ -214,7 +214,7 @@ func TestP22CompletionKeepsNothingOfTheAnswer(t *testing.T) {
 	})
 	ok(t, err)
 	receipt := result.Receipt()
-	verdict := a.turn(turn.Item{Complete: &turn.Completion{Execution: a.born[0].Execution, Command: receipt.Command, Ref: receipt.Ref,
+	verdict := a.turn(turn.Item{Complete: &turn.Completion{Execution: a.born[0].Execution, Profile: facts.ProfileV2, Command: receipt.Command, Ref: receipt.Ref,
 		Outcome: receipt.Outcome, Result: receipt.Result, Receipt: receipt.Digest(facts.ProfileV2)}})[0]
 	if verdict.Refusal != nil {
 		t.Fatal(verdict.Refusal)

@@ -93,7 +93,7 @@ func (s *scene) written() string {
 }
 
 func completion(of turn.Born) *turn.Completion {
-	return &turn.Completion{Execution: of.Execution, Command: of.Command, Ref: of.Ref, Outcome: machines.ApplicationResultApplied,
+	return &turn.Completion{Execution: of.Execution, Profile: facts.ProfileV2, Command: of.Command, Ref: of.Ref, Outcome: machines.ApplicationResultApplied,
 		Result: facts.Digest{8}, Receipt: facts.Digest{9}}
 }
 
@@ -299,6 +299,11 @@ func TestP20AnExecutionIsCompletedByItsReceiptOnce(t *testing.T) {
 	wrong.Ref = facts.ExecutionRefDigest{Digest: facts.Digest{1}}
 	if v := s.turn(turn.Item{Complete: wrong})[0]; v.Refusal == nil || v.Refusal.Code != facts.ContentDiffers {
 		t.Errorf("a receipt for another reference: %+v", v)
+	}
+	foreign := completion(born)
+	foreign.Command = facts.Mint[facts.CommandID]()
+	if v := s.turn(turn.Item{Complete: foreign})[0]; v.Refusal == nil || v.Refusal.Code != facts.ContentDiffers {
+		t.Errorf("a receipt for another command: %+v", v)
 	}
 	other := completion(born)
 	other.Result = facts.Digest{7}

@@ -98,7 +98,7 @@ func (d *Driver) applied(w work, receipt inbound.RuntimeReceipt, err error) {
 // complete records the Runtime's receipt.
 func (d *Driver) complete(w work, receipt inbound.RuntimeReceipt) {
 	about := slog.String("execution", w.command.Execution.String())
-	ask := &turn.Completion{Execution: w.command.Execution, Command: receipt.Command, Ref: receipt.Ref, Outcome: receipt.Outcome,
+	ask := &turn.Completion{Execution: w.command.Execution, Profile: w.command.Profile, Command: receipt.Command, Ref: receipt.Ref, Outcome: receipt.Outcome,
 		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile)}
 	err := d.turns.Post(w.command.Account, completing, sized(turn.Item{Complete: ask}, 2), func(verdict turn.Verdict, err error) {
 		d.executions.drop(w.command.Execution)

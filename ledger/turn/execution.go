@@ -177,6 +177,10 @@ func (t *turn) complete() error {
 		if err != nil {
 			return err
 		}
+		author, err := ask.Profile.Author()
+		if err != nil {
+			return err
+		}
 		key := t.executionKey(ask.Execution)
 		subject := facts.OfExecution(key)
 		_, state, live := t.head(ask.Execution)
@@ -186,6 +190,8 @@ func (t *turn) complete() error {
 		case t.refuses(i, t.second()):
 		case !known || fact.Account != t.account:
 			t.verdicts[i].Refusal = facts.Refuse(facts.SubjectMissing, subject, "")
+		case author.Command(ask.Execution).ID != ask.Command:
+			t.verdicts[i].Refusal = facts.Refuse(facts.ContentDiffers, subject, "the receipt is for command %s, which is not its own", ask.Command)
 		case fact.Ref != ask.Ref:
 			t.verdicts[i].Refusal = facts.Refuse(facts.ContentDiffers, subject, "the receipt is for another execution reference")
 		case moved && last.Edge == machines.ExecutionComplete.String() && bytes.Equal(last.Evidence, evidence.Bytes()):

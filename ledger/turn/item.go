@@ -128,6 +128,7 @@ type End struct {
 // Completion brings the Runtime's receipt for an execution. Whoever has it may bring it.
 type Completion struct {
 	Execution facts.ExecutionID
+	Profile   facts.Profile // of the execution's epoch, under which its command is derived
 	Command   facts.CommandID
 	Ref       facts.ExecutionRefDigest
 	Outcome   machines.ApplicationResultState
