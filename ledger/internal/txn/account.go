@@ -1,8 +1,6 @@
 package txn
 
 import (
-	"database/sql"
-
 	"connectorcore/facts"
 	"connectorcore/machines"
 )
@@ -34,7 +32,7 @@ func LockAccount(tx *Tx, account facts.AccountID) (*Account, error) {
 		return held, nil
 	}
 	if err = nil; held.Now.IsZero() {
-		err = tx.query("SELECT CURRENT_TIMESTAMP(6)", nil, func(r *sql.Rows) error { return r.Scan(&held.Now) })
+		err = tx.stands("CURRENT_TIMESTAMP(6)", "", nil, &held.Now)
 	}
 	return held, err
 }

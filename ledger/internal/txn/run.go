@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/schema"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/cockroachdb/errors"
@@ -253,7 +254,7 @@ func (r *run[T]) commit(tx *Tx, end ending[T]) ending[T] {
 // rollback leaves nothing behind, whether it is acknowledged or not: a connection that did not acknowledge it is
 // closed, and with it the server ends the transaction.
 func (r *run[T]) rollback(tx *Tx, end ending[T]) ending[T] {
-	end.ended = tx.raw.Rollback() == nil
+	end.ended = tx.raw.Rollback() == nil && !errors.Is(tx.poison, schema.ErrSession)
 	return end
 }
 

@@ -148,8 +148,7 @@ func activeEpoch(tx *Tx, account facts.AccountID, ref facts.EpochRef) (now facts
 		return now, facts.Refuse(facts.EpochMismatch, facts.OfAccount(account), "its gate names epoch %s with digest %s", ref.ID, ref.Digest)
 	}
 	var state machines.ServingEpochState
-	query := "SELECT state, CURRENT_TIMESTAMP(6) FROM " + schema.Epochs.Table.Name + " WHERE epoch_id=?"
-	err = tx.query(query, []any{ref.ID}, func(r *sql.Rows) error { return r.Scan(&state, &now) })
+	err = tx.stands("state,CURRENT_TIMESTAMP(6)", " FROM "+schema.Epochs.Table.Name+" WHERE epoch_id=?", []any{ref.ID}, &state, &now)
 	switch {
 	case err != nil:
 		return now, err
