@@ -50,7 +50,7 @@ func TestR05TheVerySameBatchIsTakenAgainAndNothingElseBefore(t *testing.T) {
 	entered := make(chan bool, 1)
 	apply := b.exclusive(t.Context(), one, func(context.Context) error { entered <- true; return nil })
 	slices.Reverse(turn.items) // what a take does to its slice stays its own
-	turn.fail(facts.UnknownOutcome("admit", nil))
+	turn.fail(facts.UnknownOutcome("admit", errors.Newf("a store repeats %s", "s3cret")))
 
 	// While the account waits, another one has its place among the turns.
 	pause := receive(t, b.clock.alarms, "the account waits")
@@ -92,6 +92,9 @@ func TestR05TheVerySameBatchIsTakenAgainAndNothingElseBefore(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log does not say %q:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "s3cret") {
+		t.Errorf("the log shows what an error was given:\n%s", text)
 	}
 }
 
@@ -157,7 +160,7 @@ func TestAnAssertionFailsItsTurnAndLetsTheAccountRest(t *testing.T) {
 	bad := b.post(one, claim, "bad")
 	turn := b.next()
 	good := b.post(one, claim, "good")
-	defect := errors.AssertionFailedf("a head without a fact")
+	defect := errors.AssertionFailedf("a head without a fact: %s", "s3cret")
 	turn.fail(defect)
 	b.wantError(bad, defect)
 	pause := receive(t, b.clock.alarms, "the account rests")
@@ -175,6 +178,9 @@ func TestAnAssertionFailsItsTurnAndLetsTheAccountRest(t *testing.T) {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, said)
 		}
+	}
+	if strings.Contains(said.String(), "s3cret") {
+		t.Errorf("the log shows what an error was given:\n%s", said)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"connectorcore/facts"
@@ -129,6 +130,23 @@ func shown(cause any) string {
 	return fmt.Sprintf("%T", cause)
 }
 
+// shownError is what a log may say of an error: a store's own words may repeat a key or a payload that it was given.
+func shownError(err error) string {
+	if err == nil {
+		return "none"
+	}
+	return errors.Redact(err)
+}
+
+// safely is what is safe of an error's details: the place of each of its parts, and words that were marked so.
+func safely(err error) string {
+	var all []string
+	for _, part := range errors.GetAllSafeDetails(err) {
+		all = append(all, part.SafeDetails...)
+	}
+	return strings.Join(all, "\n")
+}
+
 // finish does what the end of a try demands.
 func (t *Turns[I, V]) finish(u *turn[I, V], end ending[V], took time.Duration) {
 	t.metrics.took.Observe(took.Seconds())
@@ -146,7 +164,7 @@ func (t *Turns[I, V]) finish(u *turn[I, V], end ending[V], took time.Duration) {
 	if u.unknown != nil {
 		t.metrics.doubtful.Dec()
 		t.options.Log.Info("account is no longer in doubt, or its process ends",
-			"account", u.account.id, "items", len(u.entries), "tries", u.tries, "error", end.err)
+			"account", u.account.id, "items", len(u.entries), "tries", u.tries, "error", shownError(end.err))
 	}
 	t.tell(u, end)
 	t.release(u, end.err, took)
@@ -180,7 +198,7 @@ func (t *Turns[I, V]) again(u *turn[I, V], err error, took time.Duration) {
 		level = slog.LevelError
 	}
 	t.options.Log.Log(t.root, level, "account is in doubt: a commit may or may not have happened; the same turn is tried again, and nothing else of the account runs before",
-		"account", u.account.id, "items", len(u.entries), "tries", u.tries, "again_in", delay, "error", err)
+		"account", u.account.id, "items", len(u.entries), "tries", u.tries, "again_in", delay, "error", shownError(err))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u.account.doubt = u
@@ -216,7 +234,7 @@ func (t *Turns[I, V]) release(u *turn[I, V], err error, took time.Duration) {
 	if assertion {
 		t.metrics.assertions.Inc()
 		t.options.Log.Error("a turn met a defect of this program; the account rests before its next turn",
-			"account", u.account.id, "items", len(u.entries), "kinds", t.kinds(u), "rest", rest, "error", err, "detail", fmt.Sprintf("%+v", err))
+			"account", u.account.id, "items", len(u.entries), "kinds", t.kinds(u), "rest", rest, "error", shownError(err), "detail", safely(err))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
