@@ -84,6 +84,14 @@ func RefuseHalfCluster(config platform.Store) error {
 	return nil
 }
 
+// The connections of one pool. The most bounds what a storm of failures, or application code that never returns, can take of
+// the server; no transaction waits for a second connection of a pool, so those that wait for one get it. Connections that
+// idle are kept, because each new one asks for its role and all its settings.
+const (
+	poolMost = 64
+	poolIdle = 16
+)
+
 // open checks a server and opens the pools.
 func open(ctx context.Context, dsn schema.DSN) (*Store, error) {
 	found, err := probe(ctx, dsn)
@@ -99,6 +107,8 @@ func open(ctx context.Context, dsn schema.DSN) (*Store, error) {
 		if err != nil {
 			return nil, errors.CombineErrors(refuseSession(err, found, role), s.closePools())
 		}
+		pool.SetMaxOpenConns(poolMost)
+		pool.SetMaxIdleConns(poolIdle)
 		s.pools[role] = pool
 	}
 	if err := s.check(ctx); err != nil {

@@ -47,6 +47,9 @@ func TestEachPoolIsInItsRole(t *testing.T) {
 		if want := "`" + fresh.Name + "_" + string(role) + "`@`%`"; got != want {
 			t.Errorf("the pool of %s has role %s, want %s", role, got, want)
 		}
+		if most := store.Pool(role).Stats().MaxOpenConnections; most != poolMost {
+			t.Errorf("the pool of %s has at most %d connections, want %d", role, most, poolMost)
+		}
 	}
 	if store.Pool(schema.RoleMigration) != nil {
 		t.Error("a daemon has a pool that may change the schema")
