@@ -170,7 +170,7 @@ func (s *stood) decide(b *batch) ([]inbound.ApplicationResult, *facts.Refusal) {
 		}
 		if result, there := s.results[apply.Command]; there {
 			results = append(results, result)
-		} else if refusal := s.refuse(apply); refusal != nil {
+		} else if refusal := s.refuse(apply, birth); refusal != nil {
 			return nil, refusal
 		}
 	}
@@ -181,12 +181,15 @@ func (s *stood) decide(b *batch) ([]inbound.ApplicationResult, *facts.Refusal) {
 }
 
 // refuse tells why a command without a result may get none now (R26).
-func (s *stood) refuse(apply Apply) *facts.Refusal {
+func (s *stood) refuse(apply Apply, birth inbound.Execution) *facts.Refusal {
 	if s.account.Serving == nil {
 		return s.account.Refusal
 	}
 	if refusal := s.account.Serving.Premise(apply.Fence, apply.Epoch); refusal != nil {
 		return refusal
+	}
+	if birth.Epoch != apply.Epoch.ID { // nothing is carried out under another epoch than the one that admitted it
+		return facts.Refuse(facts.EpochMismatch, apply.subject(), "it was born under epoch %s, and epoch %s serves", birth.Epoch, apply.Epoch.ID)
 	}
 	head, live := s.heads.Find(facts.ExecutionKey{Account: apply.Account, Subject: apply.Execution})
 	switch {

@@ -119,3 +119,15 @@ func TestQ12AContradictionIsRefusedAndNotRepaired(t *testing.T) {
 		}
 	}
 }
+
+// What another epoch admitted is not carried out under the one that serves, whoever claimed it.
+func TestR26AnExecutionOfAnotherEpochIsNotApplied(t *testing.T) {
+	a := newApplying(t, "e-1")
+	_, err := a.store.Admin.ExecContext(t.Context(), "UPDATE execution SET epoch_id = ?", facts.Mint[facts.EpochID]())
+	ok(t, err)
+	_, err = a.once(a.app, a.create)
+	refused(t, "an execution of another epoch", err, facts.EpochMismatch)
+	_, err = a.app.CloseCommand(t.Context(), a.apply(0, nil))
+	refused(t, "its close", err, facts.EpochMismatch)
+	a.expect("after both", "0 contacts, results none")
+}

@@ -182,7 +182,7 @@ func TestR28HandlerCannotEndOrEscapeItsTransaction(t *testing.T) {
 		"CREATE TABLE other (id INT)", "ALTER TABLE contact ADD COLUMN x INT", "TRUNCATE TABLE contact", "DROP TABLE contact", "ANALYZE TABLE contact",
 		"PREPARE s FROM 'commit'", "EXECUTE s", "CALL p()", "LOCK TABLES contact WRITE", "LOAD DATA LOCAL INFILE 'f' INTO TABLE contact", "XA START 'x'",
 		"USE mysql", "KILL 1", "DO SLEEP(1)", "EXPLAIN ANALYZE DELETE FROM contact", "SHOW TABLES", "WITH a AS (SELECT 1) SELECT * FROM a", "BATCH ON id LIMIT 1 DELETE FROM contact",
-		"SELECT 1; COMMIT", "SELECT 1;", "SELECT SLEEP(1)", "SELECT `sleep` (1)", "SELECT GET_LOCK('a',1)", "SELECT release_all_locks()", "SELECT BENCHMARK(9,1)",
+		"SELECT 1; COMMIT", "SELECT 1;", "SELECT SLEEP(1)", "SELECT `sleep` (1)", "SELECT GET_LOCK('a',1)", "SELECT release_all_locks()", "SELECT BENCHMARK(9,1)", "SELECT NEXTVAL(s)", "INSERT INTO contact (id,n) SELECT NEXT /* x */ VALUE FOR s, 1",
 		"SELECT /*+ SET_VAR(autocommit=1) */ 1", "SELECT 1 FROM contact FOR " + "SHARE", "SELECT 1 FROM contact LOCK " + "IN SHARE MODE", "SELECT 1 FROM contact FOR UPDATE SKIP " + "LOCKED",
 		"UPDATE account_serving_gate_guard SET fence=fence+1", "UPDATE " + ours + ".account_serving_gate_guard SET fence=fence+1",
 		"INSERT INTO " + ours + ".receipt (receipt_id) VALUES ('a')", "DELETE FROM `" + ours + "`.execution_head", "DELETE FROM `" + strings.ToUpper(ours) + "` . execution_head",

@@ -64,6 +64,8 @@ func (l language) checkToken(first, t, next token) error {
 		return errors.New("a shared lock is refused by TiDB or locks nothing: lock for update")
 	case t.is("SKIP") && next.is("LOCKED"):
 		return errors.New("skipping locked rows locks nothing in TiDB: lock exact keys for update")
+	case t.is("NEXT") && next.is("VALUE"):
+		return errors.New("NEXT VALUE FOR leaves something behind that no rollback takes back")
 	case t.names() && next.kind == symbol && next.text == "(" && slices.Contains(forbiddenCalls, strings.ToUpper(t.text)):
 		return errors.Newf("function %s: it waits, or leaves something that no rollback takes back", strings.ToUpper(t.text))
 	case t.names() && slices.Contains(l.names, strings.ToLower(t.text)):
