@@ -254,7 +254,13 @@ func TestScenario023And025And027And035And037And039KeysAreCanonicalOrRefused(t *t
 	if got := s.raw("PUT /in/" + s.account.String() + "/files HTTP/1.1\r\nHost: x\r\nX-File: a\x00b\r\nContent-Length: 0\r\n\r\n"); got == nil || got.status != 400 {
 		t.Errorf("NUL in a header: %+v", got)
 	}
-	if got := s.send(s.file("k", "").with("X-File", "k", "k")).code(); got != "202" { // "k, k" is another key
+	if got := s.send(s.file("k", "{}").with("X-File", "k", "k")).code(); got != "400 key_not_canonical" { // else "k, k" would be another key
 		t.Errorf("two lines: %s", got)
+	}
+	if got := s.send(s.order(`{"id":"m"}`).with("X-Kind", "paid", "paid")).code(); got != "400 key_not_canonical" {
+		t.Errorf("two lines of an identity header: %s", got)
+	}
+	if got := s.send(s.order(`{"id":"m"}`).with("X-Other", "x", "x")).code(); got != "202" {
+		t.Errorf("two lines of a header that identifies nothing: %s", got)
 	}
 }

@@ -72,13 +72,12 @@ func TestScenario019TheSameKeyWithOtherContentIsAConflict(t *testing.T) {
 		t.Fatal(got)
 	}
 	for name, other := range map[string]sent{
-		"one byte more":         s.order(`{"id":"o-1","total":12}`).with("X-Kind", "order"),
-		"a blank":               s.order(`{"id":"o-1", "total":1}`).with("X-Kind", "order"),
-		"another order":         s.order(`{"total":1,"id":"o-1"}`).with("X-Kind", "order"),
-		"another identity":      s.order(body).with("X-Kind", "orders"),
-		"no identity":           s.order(body),
-		"one more identity":     s.order(body).with("X-Kind", "order").with("X-Audience", "all"),
-		"identity in two lines": s.order(body).with("X-Kind", "order", "order"),
+		"one byte more":     s.order(`{"id":"o-1","total":12}`).with("X-Kind", "order"),
+		"a blank":           s.order(`{"id":"o-1", "total":1}`).with("X-Kind", "order"),
+		"another order":     s.order(`{"total":1,"id":"o-1"}`).with("X-Kind", "order"),
+		"another identity":  s.order(body).with("X-Kind", "orders"),
+		"no identity":       s.order(body),
+		"one more identity": s.order(body).with("X-Kind", "order").with("X-Audience", "all"),
 	} {
 		if got := s.send(other).code(); got != "409 content_differs" {
 			t.Errorf("%s: %s", name, got)

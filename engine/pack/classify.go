@@ -99,7 +99,7 @@ func (i Intent) answered(answer Answer) (expr.Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, in["headers"] = joined(answer.Header)
+	_, in["headers"], _ = joined(answer.Header)
 	in["status"] = expr.Whole(int64(answer.Status))
 	in["body"] = expr.Value{}
 	if body, err := expr.Decode(answer.Body, intentDepth); err == nil {

@@ -28,6 +28,7 @@ type Reading struct {
 	channel *Channel
 	body    []byte
 	header  map[string]string
+	again   map[string]bool // the headers that stand more than once
 	headers expr.Value
 	value   expr.Value
 	fault   error // why the body is no single value
@@ -37,7 +38,7 @@ type Reading struct {
 // for a part of it.
 func (ch *Channel) Read(delivery Delivery) *Reading {
 	r := &Reading{channel: ch, body: delivery.Body}
-	r.header, r.headers = joined(delivery.Header)
+	r.header, r.headers, r.again = joined(delivery.Header)
 	r.fault = r.size()
 	if r.fault == nil && ch.Components.Form != "lines" {
 		r.value, r.fault = expr.Decode(r.body, int(ch.Limits.Depth))
@@ -46,16 +47,27 @@ func (ch *Channel) Read(delivery Delivery) *Reading {
 }
 
 // joined gives a header by lower-case name, for us and for expressions; repeated lines are joined by ", ".
-func joined(lines []Line) (map[string]string, expr.Value) {
-	header, values := map[string]string{}, map[string]expr.Value{}
+func joined(lines []Line) (map[string]string, expr.Value, map[string]bool) {
+	header, values, again := map[string]string{}, map[string]expr.Value{}, map[string]bool{}
 	for _, line := range lines {
 		name := strings.ToLower(line.Name)
 		if before, repeated := header[name]; repeated {
-			line.Value = before + ", " + line.Value
+			line.Value, again[name] = before+", "+line.Value, true
 		}
 		header[name], values[name] = line.Value, expr.Text(line.Value)
 	}
-	return header, expr.Object(values)
+	return header, expr.Object(values), again
+}
+
+// ambiguous refuses a delivery of which a header stands twice that its key or its identity may be read from. The lines
+// together would be another key than each, so that the very same delivery would be admitted, and applied, again.
+func (r *Reading) ambiguous() error {
+	for name := range r.again {
+		if slices.Contains(r.channel.Identity, name) || r.channel.TransportKey.Names(name) {
+			return facts.Refuse(facts.KeyNotCanonical, facts.OfInput("header "+name), "it stands more than once")
+		}
+	}
+	return nil
 }
 
 func (r *Reading) size() error {
@@ -66,10 +78,13 @@ func (r *Reading) size() error {
 }
 
 // TransportKey is the key of the delivery, by which a redelivery is recognised. It is refused where the delivery does
-// not carry it: such a delivery cannot be admitted.
+// not carry it, or carries it twice: such a delivery cannot be admitted.
 //
 // Spec: Inbound facts (ReceiptAdmissionKey).
 func (r *Reading) TransportKey() (facts.TransportKey, error) {
+	if err := r.ambiguous(); err != nil {
+		return facts.TransportKey{}, err
+	}
 	key, err := expr.EvalKey[facts.TransportKey](&r.channel.TransportKey, expr.Inputs{
 		"headers": r.headers, "body": r.value, "body_digest": expr.Text(r.bodyDigest())}, r.channel.Limits.KeyBytes)
 	if err != nil && r.fault != nil {

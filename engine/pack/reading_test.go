@@ -171,7 +171,7 @@ func TestADeliveryWithoutItsTransportKeyIsRefused(t *testing.T) {
 			t.Errorf("%.20q: %v", value, err)
 		}
 	}
-	if key, err := read(Line{"X-Shop-Delivery", "a"}, Line{"x-shop-DELIVERY", "b"}).TransportKey(); err != nil || key.String() != "a, b" {
+	if key, err := read(Line{"X-Shop-Delivery", "a"}, Line{"x-shop-DELIVERY", "b"}).TransportKey(); !errors.Is(err, facts.KeyNotCanonical) {
 		t.Errorf("two lines: %q, %v", key, err)
 	}
 	if got := fmt.Sprint(read(Line{"X-A", "1"}, Line{"x-b", "2"}).Identity()); got != "[{x-a 1} {x-b 2}]" {
@@ -386,4 +386,28 @@ func code(t *testing.T, err error) string {
 		return "ok"
 	}
 	return closed(t, "a delivery", err)
+}
+
+// A header that the key is read from names nothing if it stands twice: the lines together would be another key than each, and
+// the same delivery another one.
+func TestAHeaderThatNamesADeliveryStandsOnce(t *testing.T) {
+	for key, doubled := range map[string]map[string]string{
+		`headers["x-shop-delivery"]`:                                      {"X-Shop-Delivery": "key_not_canonical", "x-kind": "key_not_canonical", "x-other": "d-1"},
+		`has(headers.trace) ? headers.trace : headers["x-shop-delivery"]`: {"x-shop-delivery": "key_not_canonical", "Trace": "key_not_canonical", "x-kind": "key_not_canonical", "x-other": "d-1"},
+		`concat(["d", "-", "1"])`:                                         {"x-shop-delivery": "d-1", "x-kind": "key_not_canonical"},
+	} {
+		made := shop(t, "identity_headers: [x-kind]\n", func(folder fstest.MapFS) {
+			edit(t, folder, channel, `transport_key: headers["x-shop-delivery"]`, "transport_key: '"+key+"'")
+		})
+		for name, want := range doubled {
+			header := []Line{{"x-shop-delivery", "d-1"}, {"x-kind", "order"}, {"x-other", "o"}, {name, "d-1"}}
+			if strings.EqualFold(name, "trace") {
+				header = append(header, Line{"trace", "d-1"})
+			}
+			got, err := made.Channels()[0].Read(Delivery{Header: header, Body: []byte(order("1", "1"))}).TransportKey()
+			if err == nil && got.String() != want || err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s with %s twice: %s, %v, want %s", key, name, got, err, want)
+			}
+		}
+	}
 }

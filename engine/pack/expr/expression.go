@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -56,6 +57,23 @@ func New(scope Scope, result Result, path, text string) (*Expression, *form.Comp
 		return nil, complaint
 	}
 	return &Expression{source: source, path: path, result: result, ast: checked}, nil
+}
+
+// Names tells whether a text stands in the expression as a constant or as a member: whether it may read what is called so.
+func (e *Expression) Names(text string) bool {
+	if e.IsZero() {
+		return false
+	}
+	found := false
+	ast.PreOrderVisit(e.ast.NativeRep().Expr(), ast.NewExprVisitor(func(part ast.Expr) {
+		switch part.Kind() {
+		case ast.LiteralKind:
+			found = found || part.AsLiteral().Value() == any(text)
+		case ast.SelectKind:
+			found = found || part.AsSelect().FieldName() == text
+		}
+	}))
+	return found
 }
 
 // Bind makes the expression ready to run under a cost limit. An expression without one never runs.
