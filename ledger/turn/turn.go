@@ -21,7 +21,8 @@ const (
 	MaxItems = txn.MaxItems
 	MaxRows  = 5000
 	MaxBytes = 16 << 20
-	// MaxInput bounds one input, in bytes: the store takes rows of at most 6 MiB.
+	// MaxInput bounds one payload or input, in bytes: the store takes rows of at most 6 MiB. It stays what it is, since what
+	// is left of a Receipt is derived again by it.
 	MaxInput = 5 << 20
 
 	// handOver is how long a head is left to the process that made it, before a sweep of any process looks at it.
