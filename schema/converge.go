@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectorcore/facts"
+	"connectorcore/schema/internal/live"
 
 	"github.com/cockroachdb/errors"
 	"github.com/go-sql-driver/mysql"
@@ -62,7 +63,7 @@ func converge(ctx context.Context, dsn DSN, steps []Step) (applied []Step, err e
 // refuseStrangers refuses a database that was never ours and holds something, before anything of ours is put beside it.
 // One that is ours is verified in the end.
 func refuseStrangers(ctx context.Context, db *sql.DB, database string) error {
-	names, err := column(ctx, db, "SHOW TABLES")
+	names, err := live.Texts(ctx, db, "SHOW TABLES")
 	if err != nil {
 		return errors.Wrapf(err, "the tables of database %s", database)
 	}
@@ -153,7 +154,7 @@ func early(ctx context.Context, dsn DSN, change func(*mysql.Config)) (*sql.DB, e
 func pendingSteps(ctx context.Context, db *sql.DB, steps []Step) ([]Step, error) {
 	done := 0
 	query := "SELECT number, digest FROM schema_step ORDER BY number"
-	err := each(ctx, db, query, nil, func(rows *sql.Rows) error {
+	err := live.Each(ctx, db, query, nil, func(rows *sql.Rows) error {
 		var number uint64
 		var digest []byte
 		if err := rows.Scan(&number, &digest); err != nil {
@@ -212,7 +213,7 @@ func Pending(ctx context.Context, dsn DSN) (pending []Step, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.CombineErrors(err, db.Close()) }()
-	tables, err := column(ctx, db, "SHOW TABLES LIKE 'schema\\_step'")
+	tables, err := live.Texts(ctx, db, "SHOW TABLES LIKE 'schema\\_step'")
 	if err != nil || len(tables) == 0 {
 		return steps, errors.Wrap(err, "the table of steps")
 	}

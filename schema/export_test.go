@@ -3,6 +3,8 @@ package schema
 import (
 	"context"
 	"database/sql"
+
+	"connectorcore/schema/internal/live"
 )
 
 // What the tests of the package schema_test reach into the room for.
@@ -20,17 +22,19 @@ func StepsSource() string            { return stepsSource }
 func (r Role) Name(db string) string { return r.name(db) }
 
 // References is what verify compares of a live table's foreign keys, and of a declared one's.
-func References(ctx context.Context, db *sql.DB, declared *Table) (live, want map[string]string, err error) {
-	c := &catalogue{tables: map[string]*description{}}
-	err = c.readForeign(ctx, db)
-	live, want = map[string]string{}, map[string]string{}
-	for _, l := range c.table(declared.Name).foreign {
-		live[l.name] = l.says
+func References(ctx context.Context, db *sql.DB, declared *Table) (got, want map[string]string, err error) {
+	c, err := live.Read(ctx, db, []string{declared.Name})
+	if err != nil || c[declared.Name] == nil {
+		return nil, nil, err
 	}
-	for _, l := range describe(declared).foreign {
-		want[l.name] = l.says
+	got, want = map[string]string{}, map[string]string{}
+	for _, l := range c[declared.Name].References {
+		got[l.Name] = l.Says
 	}
-	return live, want, err
+	for _, l := range describe(declared).References {
+		want[l.Name] = l.Says
+	}
+	return got, want, nil
 }
 
 // Settings are name, want and why of each session setting.

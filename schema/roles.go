@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"connectorcore/schema/internal/live"
 
 	"github.com/cockroachdb/errors"
 )
@@ -151,7 +154,7 @@ func grantsOf(ctx context.Context, db *sql.DB, user, database string) (held, err
 }
 
 func grants(ctx context.Context, db *sql.DB, query, database string) (held, error) {
-	lines, err := column(ctx, db, query)
+	lines, err := live.Texts(ctx, db, query)
 	if err != nil {
 		return held{}, err
 	}
@@ -234,7 +237,7 @@ func CheckLogin(ctx context.Context, db *sql.DB) error {
 		return errors.Wrapf(err, "the privileges of login %s", login)
 	}
 	const advice = "use a login that holds only the runtime roles of this database"
-	if scopes := sorted(has.on); len(scopes) > 0 {
+	if scopes := slices.Sorted(maps.Keys(has.on)); len(scopes) > 0 {
 		return errors.Newf("login %s holds privileges of its own (%s on %s): %s",
 			login, strings.Join(has.on[scopes[0]], ", "), scopes[0], advice)
 	}

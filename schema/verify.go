@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"connectorcore/schema/internal/live"
 
 	"github.com/cockroachdb/errors"
 )
@@ -35,39 +38,77 @@ func Verify(ctx context.Context, db *sql.DB, as Role) error {
 	if err := db.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&database); err != nil {
 		return errors.Wrap(err, "the name of the database")
 	}
-	live, err := readCatalogue(ctx, db, as, database)
+	found, err := readCatalogue(ctx, db, as, database)
 	if err != nil {
 		return errors.Wrapf(err, "the catalogue of database %s", database)
 	}
-	differences := compareTables(live, as)
+	differences := compareTables(found, as)
 	if len(differences) == 0 {
 		return nil
 	}
 	return &DifferenceError{database, differences}
 }
 
-// line is one thing in a catalogue: what it is, and everything about it that must agree.
-type line struct{ name, says string }
-
-// description is a table, described the same way by the declaration and by the live catalogue.
-type description struct {
-	columns []line // in order
-	keys    []line
-	checks  []line
-	foreign []line
-	options string // of a live table: what it is beyond a plain one
-}
-
 // catalogue is a live database: its tables, and per role what each may do with each table.
 type catalogue struct {
-	tables map[string]*description
+	tables live.Catalogue
 	grants map[Role]held
 }
 
-func compareTables(live *catalogue, as Role) []string {
+func readCatalogue(ctx context.Context, db *sql.DB, as Role, database string) (*catalogue, error) {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	read, err := live.Read(ctx, db, names)
+	if err != nil {
+		return nil, err
+	}
+	c := &catalogue{tables: read, grants: map[Role]held{}}
+	return c, c.readGrants(ctx, db, as, database)
+}
+
+// readGrants reads every role as the migration role, and its own effective privileges as a runtime role.
+func (c *catalogue) readGrants(ctx context.Context, db *sql.DB, as Role, database string) error {
+	if as != RoleMigration {
+		has, err := grants(ctx, db, "SHOW GRANTS", database)
+		has.roles = nil // the login's, of which this role is one
+		c.grants[as] = has
+		return err
+	}
+	for _, role := range runtimeRoles {
+		has, err := grantsOf(ctx, db, role.name(database), database)
+		if err != nil {
+			return err
+		}
+		c.grants[role] = has
+	}
+	return nil
+}
+
+// describe says of a declared table what the live catalogue says of the one that stands there.
+func describe(t *Table) *live.Description {
+	d := &live.Description{}
+	for _, c := range t.Columns {
+		d.Columns = append(d.Columns, live.Column(c.Name, c.Type, c.Nullable, c.Default))
+	}
+	d.Keys = append(d.Keys, live.Key("PRIMARY", true, true, t.Primary))
+	for _, i := range t.Indexes {
+		d.Keys = append(d.Keys, live.Key(i.Name, i.Unique, false, i.Columns))
+	}
+	for _, c := range t.Checks {
+		d.Checks = append(d.Checks, live.Check(c.Name, c.Expr))
+	}
+	for _, f := range t.Foreigns {
+		d.References = append(d.References, live.Reference(f.Name, f.Columns, f.Parent, f.ParentKeys))
+	}
+	return d
+}
+
+func compareTables(found *catalogue, as Role) []string {
 	var differences []string
 	for _, t := range tables {
-		got := live.tables[t.Name]
+		got := found.tables[t.Name]
 		concerned := as == RoleMigration || len(as.Privileges(t.Kind)) > 0
 		switch {
 		case got == nil && concerned:
@@ -78,58 +119,20 @@ func compareTables(live *catalogue, as Role) []string {
 		if got == nil || !concerned {
 			continue
 		}
-		want := describe(t)
-		differences = append(differences, compareColumns(t.Name, want.columns, got.columns)...)
-		differences = append(differences, compareLines(t.Name, "key", want.keys, got.keys)...)
-		differences = append(differences, compareLines(t.Name, "check", want.checks, got.checks)...)
-		differences = append(differences, compareLines(t.Name, "reference", want.foreign, got.foreign)...)
-		if got.options != "" {
-			differences = append(differences, fmt.Sprintf("table %s: it is no plain table (%s)", t.Name, got.options))
-		}
+		differences = append(differences, live.Compare(t.Name, describe(t), got)...)
 	}
-	for _, name := range sorted(live.tables) {
+	for _, name := range slices.Sorted(maps.Keys(found.tables)) {
 		if Find(name) == nil {
 			differences = append(differences, fmt.Sprintf("table %s is not declared", name))
 		}
 	}
-	return append(differences, compareGrants(live.grants)...)
+	return append(differences, compareGrants(found.grants)...)
 }
 
-// compareColumns also compares the order: rows are written and read by position.
-func compareColumns(table string, want, got []line) []string {
-	differences := compareLines(table, "column", want, got)
-	if len(differences) == 0 && !slices.Equal(want, got) {
-		differences = append(differences, fmt.Sprintf("table %s: its columns stand in another order", table))
-	}
-	return differences
-}
-
-func compareLines(table, what string, want, got []line) []string {
-	var differences []string
-	index := map[string]string{}
-	for _, g := range got {
-		index[g.name] = g.says
-	}
-	for _, w := range want {
-		says, ok := index[w.name]
-		delete(index, w.name)
-		switch {
-		case !ok:
-			differences = append(differences, fmt.Sprintf("table %s: %s %s is missing", table, what, w.name))
-		case says != w.says:
-			differences = append(differences, fmt.Sprintf("table %s: %s %s is (%s), declared as (%s)", table, what, w.name, says, w.says))
-		}
-	}
-	for _, name := range sorted(index) {
-		differences = append(differences, fmt.Sprintf("table %s: %s %s is not declared", table, what, name))
-	}
-	return differences
-}
-
-func compareGrants(live map[Role]held) []string {
+func compareGrants(found map[Role]held) []string {
 	var differences []string
 	for _, role := range runtimeRoles {
-		has, read := live[role]
+		has, read := found[role]
 		if !read {
 			continue
 		}
@@ -140,7 +143,7 @@ func compareGrants(live map[Role]held) []string {
 					role, t.Name, strings.Join(got, ", "), strings.Join(want, ", ")))
 			}
 		}
-		for _, scope := range sorted(has.on) {
+		for _, scope := range slices.Sorted(maps.Keys(has.on)) {
 			if Find(scope) == nil && !role.mayReach(scope) {
 				differences = append(differences, fmt.Sprintf("role %s: it may (%s) on %s, which is not declared",
 					role, strings.Join(has.on[scope], ", "), scope))
@@ -151,13 +154,4 @@ func compareGrants(live map[Role]held) []string {
 		}
 	}
 	return differences
-}
-
-func sorted[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -75,6 +75,7 @@ var packages = []string{
 	"readers/owners",
 	"readers/owners/conformance",
 	"schema",
+	"schema/internal/live",
 }
 
 // silent are top-level folders without Go.
