@@ -19,10 +19,10 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-// history lets an account live through so many operations, each admitted, claimed at its birth and completed, by turns of
-// their own: their heads were inserted and deleted.
-func (s *scene) history(premise inbound.Premise, operations int) {
-	for done := 0; done < operations; {
+// history lets an account live on until it has had so many operations, each admitted, claimed at its birth and completed, by
+// turns of their own: their heads were inserted and deleted.
+func (s *scene) history(premise inbound.Premise, done, operations int) {
+	for done < operations {
 		var admits, completes []turn.Item
 		for range min(turn.MaxItems, operations-done) {
 			key := fmt.Sprintf("past-%d", done)
@@ -134,7 +134,7 @@ func TestP56AdmissionClaimAndRetryDoNotDependOnHistory(t *testing.T) {
 	s, premise := turnScene(t)
 	young := s.costs(premise, "young")
 	began := time.Now()
-	s.history(premise, 20_000)
+	s.history(premise, 0, 20_000)
 	t.Logf("20,000 operations in %.1f s", time.Since(began).Seconds())
 	if n := s.count("SELECT COUNT(*) FROM execution_ledger WHERE edge='complete'"); n != 20_001 {
 		t.Fatalf("the account has completed %d operations", n)
@@ -232,28 +232,65 @@ func (s *scene) batches(premise inbound.Premise, n int) func(func(string, []turn
 	}
 }
 
-// BenchmarkTurnOverHistory is what one item costs in a turn of its own, for each kind, on an account that has completed so
-// many operations. Run it once: -benchtime=1x; the greatest history takes minutes to make.
+// BenchmarkTurnOverHistory is what one item costs in a turn of its own, for each kind, on one account as its past grows: the
+// time of its turn, the statements and the rows that their operators read. The last two must not grow, and fail the
+// benchmark if they do. Run it once, with -benchtime=1x and a timeout of an hour: the greatest past takes minutes to make.
 func BenchmarkTurnOverHistory(b *testing.B) {
-	const turns = 50
+	s, premise := servingScene(b)
+	var young map[string][]string
+	lived, runs := 0, 0
 	for _, operations := range []int{0, 20_000, 200_000} {
 		b.Run(strconv.Itoa(operations), func(b *testing.B) {
-			s, premise := servingScene(b)
-			s.history(premise, operations)
+			began := time.Now()
+			s.history(premise, lived, operations)
+			b.Logf("%d operations more in %.0f s", operations-lived, time.Since(began).Seconds())
+			if lived = operations; s.count("SELECT COUNT(*) FROM execution_ledger WHERE edge='complete'") < operations {
+				b.Fatal("the account has not completed its past")
+			}
 			for range b.N {
-				took := map[string]time.Duration{}
-				for i := range turns {
-					items := s.modeItems(premise, fmt.Sprintf("bench-%d", i))
-					for at, kind := range kinds {
-						began := time.Now()
-						s.turn(items[at])
-						took[kind] += time.Since(began)
-					}
+				runs++
+				costs := s.costs(premise, fmt.Sprintf("costs-%d", runs))
+				if young == nil {
+					young = costs
 				}
+				took := s.times(premise, fmt.Sprintf("times-%d", runs))
 				for _, kind := range kinds {
-					b.ReportMetric(float64(took[kind].Microseconds())/turns/1000, kind+"-ms")
+					if !slices.Equal(costs[kind], young[kind]) {
+						b.Errorf("%s costs more after %d operations:\n%q\nand before:\n%q", kind, operations, costs[kind], young[kind])
+					}
+					b.ReportMetric(float64(len(costs[kind])), kind+"-statements")
+					b.ReportMetric(float64(rowsOf(costs[kind])), kind+"-rows")
+					b.ReportMetric(float64(took[kind].Microseconds())/1000, kind+"-ms")
 				}
 			}
 		})
 	}
+}
+
+// times are how long a turn of one item takes, for each kind, in the mean of so many turns.
+func (s *scene) times(premise inbound.Premise, prefix string) map[string]time.Duration {
+	const turns = 50
+	took := map[string]time.Duration{}
+	for i := range turns {
+		items := s.modeItems(premise, fmt.Sprintf("%s-%d", prefix, i))
+		for at, kind := range kinds {
+			began := time.Now()
+			s.turn(items[at])
+			took[kind] += time.Since(began) / turns
+		}
+	}
+	return took
+}
+
+// rowsOf is how many rows the operators of all commands read.
+func rowsOf(commands []string) (rows int) {
+	for _, command := range commands {
+		for _, read := range strings.Fields(command)[1:] {
+			if _, number, measured := strings.Cut(read, ":"); measured {
+				n, _ := strconv.Atoi(number)
+				rows += n
+			}
+		}
+	}
+	return rows
 }
