@@ -53,7 +53,8 @@ func TestScenario165NobodyIsToldOfAReceiptThatIsNotCommitted(t *testing.T) {
 	<-held.Fired()
 	select {
 	case status := <-answers:
-		t.Errorf("it was answered %d before its commit", status)
+		held.Drop()
+		t.Fatalf("it was answered %d before its commit", status)
 	case <-time.After(500 * time.Millisecond):
 	}
 	one.counts(map[string]int{receipts: 0})
@@ -118,4 +119,39 @@ func TestScenario033ABodyAtItsLimitsIsWholeAndABeyondOneIsNothing(t *testing.T) 
 		"SELECT COUNT(*) FROM receipt_component WHERE verdict <> 'event'":                                  2,
 		"SELECT COUNT(*) FROM receipt_component WHERE reason = 'components_too_many' AND event_id IS NULL": 2,
 	})
+}
+
+// While an account's gate does not serve, its deliveries are answered 503 with a time to come again, whatever the door had
+// known before, and nothing of them stands; when it serves again they are taken. No neighbour notices.
+func TestADeliveryToAGateThatDoesNotServeComesAgain(t *testing.T) {
+	s := stage.Serving(t, stage.Batched, stage.Single)
+	account, neighbour := s.Accounts[0], s.Accounts[1]
+	one := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
+	one.accepts(account, batch(t, account, 1))
+	one.ends(1)
+	gate := func(state string) {
+		t.Helper()
+		if _, err := s.Store.Admin.ExecContext(t.Context(), "UPDATE account_serving_gate_guard SET state = ? WHERE account_id = ?", []byte(state), account.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples := neighbour.Samples(t)
+	for n, state := range []string{"halting_v2", "v2_halted", "v2_validating"} {
+		gate(state)
+		d := batch(t, account, 1)
+		for range 2 {
+			answer, err := http.DefaultClient.Do(account.Request(t, one.door, d))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: %d, Retry-After %q", state, answer.StatusCode, answer.Header.Get("Retry-After"))
+			}
+		}
+		one.counts(map[string]int{"SELECT COUNT(*) FROM receipt": 1 + 2*n})
+		one.accepts(neighbour, samples[n])
+		gate("v2_serving")
+		one.accepts(account, d)
+	}
 }

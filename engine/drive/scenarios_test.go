@@ -16,6 +16,7 @@ import (
 	"connectorcore/facts"
 	"connectorcore/ledger"
 	"connectorcore/proptest/stage"
+	"connectorcore/schema"
 
 	"github.com/cockroachdb/errors"
 )
@@ -168,10 +169,12 @@ func TestScenario047WhatCommitsLateIsStillFound(t *testing.T) {
 	s := stage.Serving(t, stage.Single, stage.Batched)
 	app := s.Store.Hosted(t, notes)
 	held, goOn := make(chan struct{}), make(chan struct{})
+	goes := sync.OnceFunc(func() { close(goOn) })
+	defer goes()
 	var once sync.Once
 	slow := *s
 	var err error
-	slow.Ledger, err = ledger.Open(s.Store.Pool(t, "ledger"), ledger.AtBoundary(func(b ledger.Boundary) {
+	slow.Ledger, err = ledger.Open(s.Store.Pool(t, schema.RoleLedger), ledger.AtBoundary(func(b ledger.Boundary) {
 		if b.String() == "account turn: before commit" {
 			once.Do(func() { close(held); <-goOn })
 		}
@@ -200,7 +203,7 @@ func TestScenario047WhatCommitsLateIsStillFound(t *testing.T) {
 		early.accepts(s.Accounts[1], batch(t, s.Accounts[1], 1))
 		finds.until(n+1, completed)
 	}
-	close(goOn)
+	goes()
 	if status := <-answered; status != http.StatusAccepted || brings == 0 {
 		t.Errorf("what was held brings %d executions and was answered %d", brings, status)
 	}
