@@ -287,6 +287,33 @@ func TestP10OnlyACanonicalKeyIsEverStored(t *testing.T) {
 	}
 }
 
+// The database tells keys apart by every byte of them: no column folds case or pads, no index looks at a part of one, and two
+// keys that differ in their last byte alone, or a key and the same with a blank behind it, are two.
+func TestScenario035And041TheDatabaseComparesWholeKeys(t *testing.T) {
+	s, premise := turnScene(t)
+	long := strings.Repeat("x", 511)
+	for _, text := range []string{"k", "K", long, long + "a", long + "b"} {
+		if v := s.admit(delivery(t, premise, text, "a body", nil))[0]; v.Refusal != nil || v.Duplicate {
+			t.Errorf("%q: %+v", text, v)
+		}
+	}
+	for text, want := range map[string]int{"k": 1, "K": 1, "k ": 0, " k": 0, long: 1, long + "a": 1, long + "A": 0, long + "a ": 0} {
+		if n := s.count("SELECT COUNT(*) FROM receipt WHERE transport_key = ?", text); n != want {
+			t.Errorf("%q is %d keys, want %d", text, n, want)
+		}
+	}
+	for query, want := range map[string]int{
+		"SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() AND collation_name IS NOT NULL": 0,
+		"SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND sub_part IS NOT NULL":    0,
+		"SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND column_name IS NULL":     0,
+		"SELECT COUNT(*) > 50 FROM information_schema.columns WHERE table_schema = DATABASE()":                           1,
+	} {
+		if n := s.count(query); n != want {
+			t.Errorf("%s gives %d, want %d", query, n, want)
+		}
+	}
+}
+
 // Two admissions of one key race: while the first one's COMMIT is on its way, the second waits for the gate. It then finds the
 // winner's row inside its own transaction, in its first run: no duplicate is met and nothing is run again.
 func TestScenario113TheLoserOfARaceReadsTheWinner(t *testing.T) {

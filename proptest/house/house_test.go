@@ -22,6 +22,13 @@ func TestHouse(t *testing.T) {
 	}
 }
 
+// P53: of all rules this one is a promise of the spec, so that it is judged apart from the others.
+func TestP53NoProviderIsNamedOutsideItsPack(t *testing.T) {
+	for _, b := range checkProviders(repository(t)) {
+		t.Errorf("%s:%d: %s", b.path, b.line, b.instead)
+	}
+}
+
 // plant is a small tree with breaches of one rule, and texts close to a breach that must be left alone.
 type plant struct {
 	rule   string
