@@ -95,6 +95,8 @@ const (
 	LinkConflict
 
 	// A subject is set aside for good.
+	PositionTied
+	SequenceGap
 	WindowOverLimit
 	WindowAmbiguous
 	DependencyExpired

@@ -215,6 +215,15 @@ func (a Author) Window(epoch EpochID, route RouteID, version DefinitionVersion, 
 	return derived[WindowID](end(w))
 }
 
+// Lane is the lane of a partition under an epoch and an exact route: two accounts of one epoch have lanes of their own.
+func (a Author) Lane(account AccountID, epoch EpochID, route RouteID, version DefinitionVersion, partition OrderingPartition) Derived[LaneID] {
+	w := a.begin(laneShape).ID("account", account).ID("epoch", epoch)
+	text(w, "route", route)
+	text(w, "route_version", version)
+	text(w, "partition", partition)
+	return derived[LaneID](end(w))
+}
+
 // Execution is the execution of a projection in a generation, counted from zero.
 func (a Author) Execution(projection ProjectionID, generation uint64) Derived[ExecutionID] {
 	return derived[ExecutionID](end(a.begin(executionShape).ID("projection", projection).Uint("generation", generation)))

@@ -29,6 +29,7 @@ type parents struct {
 	route      RouteID
 	version    DefinitionVersion
 	grouping   GroupingKey
+	partition  OrderingPartition
 	epoch      EpochID
 	canonical  CanonicalProjectionDigest
 	opening    EventID
@@ -63,7 +64,7 @@ func fill(seed byte) parents {
 			Kind: EventKind{word}, Payload: sum, Locator: SourceLocator{word}, Occurrence: order, Contract: sum,
 			Partition: OrderingPartition{word}, Order: SourceOrder{Position: order, TieBreaker: order},
 		},
-		route: RouteID{word}, version: DefinitionVersion{word}, grouping: GroupingKey{word}, epoch: EpochID{seed + 1},
+		partition: OrderingPartition{word}, route: RouteID{word}, version: DefinitionVersion{word}, grouping: GroupingKey{word}, epoch: EpochID{seed + 1},
 		canonical: CanonicalProjectionDigest{sum}, opening: EventID{seed + 1}, projection: ProjectionID{seed + 1},
 		execution: ExecutionID{seed + 1}, command: CommandID{seed + 1},
 		ref: ExecutionRef{
@@ -123,6 +124,9 @@ var derivations = []struct {
 	{"pack-payload", "body digested", func(a Author, p parents) Digest { return a.PackPayload(p.body, p.digested) }},
 	{"ordering-contract", "body", func(a Author, p parents) Digest { return a.OrderingContract(p.body) }},
 	{"epoch-shares", "epoch shares", func(a Author, p parents) Digest { return a.ShareSet(p.epoch, p.shares) }},
+	{"ordering-lane", "account epoch route version partition", func(a Author, p parents) Digest {
+		return a.Lane(p.account, p.epoch, p.route, p.version, p.partition).Digest
+	}},
 }
 
 // replacements puts one parent of b into a.
@@ -142,7 +146,7 @@ var replacements = map[string]func(a *parents, b parents){
 	"outbound": func(a *parents, b parents) { a.outbound = b.outbound }, "effect": func(a *parents, b parents) { a.effect = b.effect },
 	"remote": func(a *parents, b parents) { a.remote = b.remote }, "owner": func(a *parents, b parents) { a.owner = b.owner },
 	"shares": func(a *parents, b parents) { a.shares = b.shares }, "lines": func(a *parents, b parents) { a.lines = b.lines }, "defined": func(a *parents, b parents) { a.defined = b.defined },
-	"digested": func(a *parents, b parents) { a.digested = b.digested },
+	"partition": func(a *parents, b parents) { a.partition = b.partition }, "digested": func(a *parents, b parents) { a.digested = b.digested },
 }
 
 // mayBeAbsent names, by "derivation parent", where absence is a value of its own.

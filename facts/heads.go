@@ -11,6 +11,7 @@ type HeadKey[K any] struct {
 type (
 	ReceiptKey    = HeadKey[receiptKind]
 	ProjectionKey = HeadKey[projectionKind]
+	LaneKey       = HeadKey[laneKind]
 	WindowKey     = HeadKey[windowKind]
 	ExecutionKey  = HeadKey[executionKind]
 	DependencyKey = HeadKey[dependencyKind]

@@ -14,6 +14,7 @@ type (
 	componentKind            struct{}
 	eventKind                struct{}
 	projectionKind           struct{}
+	laneKind                 struct{}
 	windowKind               struct{}
 	executionKind            struct{}
 	dependencyKind           struct{}
@@ -44,6 +45,7 @@ type (
 	ComponentID            = ID[componentKind]
 	EventID                = ID[eventKind]
 	ProjectionID           = ID[projectionKind]
+	LaneID                 = ID[laneKind]
 	WindowID               = ID[windowKind]
 	ExecutionID            = ID[executionKind]
 	DependencyID           = ID[dependencyKind]

@@ -5,11 +5,17 @@ import "time"
 // everySubject is each kind that has rows.
 var everySubject = []SubjectKind{
 	AccountSubject, EpochSubject, CredentialSubject, BarrierSubject, WindowSubject, ExecutionSubject,
-	DependencySubject, EffectSubject, PermitSubject, LinkSubject, OwnerSubject, ReceiptSubject, ProjectionSubject,
+	DependencySubject, EffectSubject, PermitSubject, LinkSubject, OwnerSubject, ReceiptSubject, ProjectionSubject, LaneSubject,
 }
 
 // quarantineReasons set a subject aside for good. Its facts stay as they are.
 var quarantineReasons = map[Code]Reason{
+	PositionTied: {Text: "position_tied", Owner: PackAuthor, Alert: 0,
+		Evidence: OfLedger, Subjects: about(ProjectionSubject), Remedies: allow(CorrectGeneration, AuthoriseReplay),
+		Meaning: "two inputs of a partition stand at one position with one tie-breaker and differ, so that neither is the later one"},
+	SequenceGap: {Text: "sequence_gap", Owner: Operator, Alert: 0,
+		Evidence: OfLedger, Subjects: about(ProjectionSubject), Remedies: allow(AuthoriseReplay, LeaveUnsupported),
+		Meaning: "the positions before this one had not come when its deadline was acted on, with no earlier input left to read"},
 	WindowOverLimit: {Text: "window_over_limit", Owner: PackAuthor, Alert: 0,
 		Evidence: OfLedger, Subjects: about(WindowSubject), Remedies: allow(CorrectGeneration, AuthoriseReplay),
 		Meaning: "the window would exceed its frozen size"},

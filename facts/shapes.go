@@ -31,6 +31,8 @@ var (
 	windowShape = digest.Declare("window",
 		digest.OfID("epoch"), digest.OfText("route"), digest.OfText("route_version"), digest.OfText("grouping_key"),
 		digest.OfID("opening_event"))
+	laneShape = digest.Declare("ordering-lane",
+		digest.OfID("account"), digest.OfID("epoch"), digest.OfText("route"), digest.OfText("route_version"), digest.OfText("partition"))
 	executionShape = digest.Declare("execution",
 		digest.OfID("projection"), digest.OfUint("generation"))
 	executionInputShape = digest.Declare("execution-input",
@@ -76,6 +78,6 @@ func Shapes() []*digest.Shape {
 		canonicalProjectionShape, projectionShape, windowShape, executionShape, executionInputShape, executionRefShape,
 		dependencyShape, commandShape, resultShape, effectRootShape, effectGenerationShape, logicalEffectShape,
 		outboundCommandShape, effectShape, linkShape, packDefinitionShape, packPayloadShape, orderingContractShape,
-		shareSetShape,
+		shareSetShape, laneShape,
 	}
 }

@@ -28,6 +28,7 @@ const (
 	GenerationSubject
 	ReceiptSubject
 	ProjectionSubject
+	LaneSubject
 	subjectKinds
 )
 
@@ -55,6 +56,7 @@ var subjectRows = [subjectKinds]subjectRow{
 	OwnerSubject:      guarded("owner", "owner_publication_barrier", "barrier_id"),
 	ReceiptSubject:    headed("receipt", "receipt", "receipt_id"),
 	ProjectionSubject: headed("projection", "projection", "projection_id"),
+	LaneSubject:       {noun: "lane", fact: "ordering_lane", standing: "ordering_lane_guard", columns: []string{"account_id", "lane_id"}},
 	GenerationSubject: {noun: "generation", fact: "owner_generation", columns: []string{"generation_digest"}},
 }
 
@@ -117,6 +119,9 @@ func OfReceipt(key ReceiptKey) Subject { return headSubject(ReceiptSubject, key)
 
 // OfProjection is a projection.
 func OfProjection(key ProjectionKey) Subject { return headSubject(ProjectionSubject, key) }
+
+// OfLane is an ordering lane.
+func OfLane(key LaneKey) Subject { return headSubject(LaneSubject, key) }
 
 // OfWindow is a projection window.
 func OfWindow(key WindowKey) Subject { return headSubject(WindowSubject, key) }

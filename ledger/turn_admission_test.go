@@ -165,16 +165,16 @@ func TestScenario051OneBadComponentSetsNoneOfItsNeighboursAside(t *testing.T) {
 	content := eventsOf(t, true, "e-0", "e-1", "e-2", "e-3", "e-4")
 	content.Components[2] = turn.Component{Reason: facts.EventUnmatched}
 	got := s.admit(delivery(t, premise, "d-1", "a body", content))[0]
-	var ran []uint64
+	var ran []string
 	for _, b := range got.Born {
-		ran = append(ran, b.Component)
+		ran = append(ran, string(b.Input))
 		if v := s.turn(turn.Item{Complete: completion(b)})[0]; v.Refusal != nil {
 			t.Error(v.Refusal)
 		}
 	}
 	want := "receipt_admission_key 1; receipt 1; receipt_component 5; event 4; projection 4; execution 4; execution_attempt 4; execution_ledger 4"
-	if fmt.Sprint(ran) != "[0 1 3 4]" || s.written() != want {
-		t.Errorf("ran %d, stored %s", ran, s.written())
+	if fmt.Sprint(ran) != "[input of e-0 input of e-1 input of e-3 input of e-4]" || s.written() != want {
+		t.Errorf("ran %q, stored %s", ran, s.written())
 	}
 	if n := s.count("SELECT COUNT(*) FROM receipt_component WHERE ordinal=2 AND verdict='quarantined' AND reason='event_unmatched'"); n != 1 {
 		t.Errorf("%d are quarantined", n)

@@ -102,8 +102,8 @@ func TestQ01EveryOpenSubjectHasItsOneHeadAndNoEndedOneHas(t *testing.T) {
 	}
 	for plant, want := range map[string]string{
 		"DELETE FROM receipt_head": "receipt: 1 open without its one head",
-		"INSERT INTO projection_head SELECT account_id, projection_id, NOW(6), 'waiting', 1, 0 FROM projection WHERE birth='whole' LIMIT 1":                                                       "projection: 1 a head without an open birth",
-		"INSERT INTO execution_head SELECT e.account_id, e.execution_id, e.projection_id, 1, NULL, NOW(6), 'ready', 2, 0 FROM execution e JOIN execution_ledger l ON l.subject_id=e.execution_id": "execution: 1 ended with a head",
+		"INSERT INTO projection_head SELECT account_id, projection_id, projection_id, '', 0x0180, NULL, execution_ref_digest, NULL, NOW(6), 'waiting', 1, 0 FROM projection WHERE birth='whole' LIMIT 1": "projection: 1 a head without an open birth",
+		"INSERT INTO execution_head SELECT e.account_id, e.execution_id, e.projection_id, 1, NULL, NOW(6), 'ready', 2, 0 FROM execution e JOIN execution_ledger l ON l.subject_id=e.execution_id":        "execution: 1 ended with a head",
 		"UPDATE execution_head SET fence=2 LIMIT 1":                                                     "execution: 1 a head that stands elsewhere than its ledger",
 		"UPDATE execution_head SET state='waiting_dependency', fence=2 LIMIT 1":                         "execution: 1 a head that stands elsewhere than its ledger",
 		"UPDATE receipt_head SET account_id=REPEAT('x', 16)":                                            "receipt: 1 a head without an open birth",

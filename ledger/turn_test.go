@@ -43,9 +43,24 @@ func eventsOf(t testing.TB, independent bool, keys ...string) *turn.Content {
 			Key:          keyOf[facts.SourceEventKey](t, name), Payload: []byte(says),
 			Inputs: []turn.Input{{Route: keyOf[facts.RouteID](t, "contacts"), Version: keyOf[facts.DefinitionVersion](t, "1"),
 				PackGeneration: keyOf[facts.PackGenerationID](t, "g-1"), Command: keyOf[facts.DefinitionID](t, "upsert"),
-				CommandVersion: keyOf[facts.DefinitionVersion](t, "2"), Bytes: []byte("input of " + says), Independent: independent}}}})
+				CommandVersion: keyOf[facts.DefinitionVersion](t, "2"), Bytes: []byte("input of " + says)}}}})
+		if !independent { // it settles for longer than any test
+			e := c.Components[len(c.Components)-1].Event
+			e.Contract, e.Partition, e.Order = facts.Digest{9}, keyOf[facts.OrderingPartition](t, "contact/"+name), orderOf(t, "1", name)
+			e.Inputs[0].Order = &turn.Order{Wait: time.Hour}
+		}
 	}
 	return c
+}
+
+// orderOf is a place at an integer position.
+func orderOf(t testing.TB, position, tie string) facts.SourceOrder {
+	t.Helper()
+	at, err := facts.ParseIntegerPosition(position)
+	ok(t, err)
+	by, err := facts.BytesPosition([]byte(tie))
+	ok(t, err)
+	return facts.SourceOrder{Position: at, TieBreaker: by}
 }
 
 // delivery is an admission of a body under a transport key.
@@ -79,7 +94,8 @@ func (s *scene) admit(asks ...*turn.Admission) []turn.Verdict {
 
 // inboundTables are the tables that a turn writes.
 var inboundTables = []string{"receipt_admission_key", "receipt", "receipt_head", "receipt_ledger", "receipt_component", "receipt_redelivery",
-	"event", "projection", "projection_head", "execution", "execution_head", "execution_attempt", "execution_attempt_end", "execution_ledger"}
+	"event", "projection", "projection_head", "projection_ledger", "ordering_lane", "ordering_lane_guard", "ordering_lane_ledger",
+	"execution", "execution_head", "execution_attempt", "execution_attempt_end", "execution_ledger"}
 
 // written are the numbers of rows of the tables that a turn writes, those with none left out.
 func (s *scene) written() string {
@@ -164,7 +180,7 @@ func TestU03AnEventIsOneWhoeverBringsIt(t *testing.T) {
 	}
 	// Other content under the key is set aside, with its reason and the event that it contradicts.
 	conflict := delivery(t, premise, "d-4", "d body", eventsOf(t, true, "e-1=else", "e-5"))
-	if v := s.admit(conflict)[0]; v.Refusal != nil || len(v.Born) != 1 || v.Born[0].Component != 1 {
+	if v := s.admit(conflict)[0]; v.Refusal != nil || len(v.Born) != 1 || string(v.Born[0].Input) != "input of e-5" {
 		t.Errorf("%+v", v)
 	}
 	if n := s.count("SELECT COUNT(*) FROM receipt_component WHERE verdict = 'quarantined' AND reason = 'content_differs' AND ordinal = 0 AND event_id IS NOT NULL"); n != 1 {
@@ -254,7 +270,7 @@ func TestR21AnOrderDependentInputEndsAtItsProjection(t *testing.T) {
 	if v := s.admit(delivery(t, premise, "d-1", "a body", eventsOf(t, false, "e-1")))[0]; v.Refusal != nil || v.Born != nil {
 		t.Errorf("%+v", v)
 	}
-	if want := "receipt_admission_key 1; receipt 1; receipt_component 1; event 1; projection 1; projection_head 1"; s.written() != want {
+	if want := "receipt_admission_key 1; receipt 1; receipt_component 1; event 1; projection 1; projection_head 1; ordering_lane 1; ordering_lane_guard 1"; s.written() != want {
 		t.Errorf("stored %s, want %s", s.written(), want)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	OwnerPublicationBarrier          Machine = 13
 	Receipt                          Machine = 14
 	Projection                       Machine = 15
+	OrderingLane                     Machine = 16
 )
 
 // AccountServingGateState is a state of AccountServingGate. The zero value is no state.
@@ -1202,6 +1203,82 @@ func (e ProjectionEdge) To() ProjectionState {
 // Value is the edge as it is stored.
 func (e ProjectionEdge) Value() (driver.Value, error) { return Projection.edgeValue(uint8(e)) }
 
+// OrderingLaneState is a state of OrderingLane. The zero value is no state.
+type OrderingLaneState uint8
+
+const (
+	OrderingLaneFree  OrderingLaneState = 1
+	OrderingLaneTaken OrderingLaneState = 2
+	OrderingLaneHeld  OrderingLaneState = 3
+)
+
+func (OrderingLaneState) state() {}
+
+// Machine is OrderingLane.
+func (s OrderingLaneState) Machine() Machine { return OrderingLane }
+
+// String is the state's name in the spec.
+func (s OrderingLaneState) String() string { return OrderingLane.stateName(uint8(s)) }
+
+// Valid tells whether s is a state of the machine.
+func (s OrderingLaneState) Valid() bool { return s >= 1 && s <= 3 }
+
+// Terminal tells whether no edge leaves s.
+func (s OrderingLaneState) Terminal() bool { return OrderingLane.TerminalState(s.String()) }
+
+// Value is the state as it is stored.
+func (s OrderingLaneState) Value() (driver.Value, error) { return OrderingLane.stateValue(uint8(s)) }
+
+// Scan reads a stored state and refuses any other bytes.
+func (s *OrderingLaneState) Scan(source any) error {
+	n, err := OrderingLane.scanState(source)
+	*s = OrderingLaneState(n)
+	return err
+}
+
+// OrderingLaneEdge is an edge of OrderingLane. The zero value is no edge.
+type OrderingLaneEdge uint8
+
+const (
+	// free -> taken
+	OrderingLaneTake OrderingLaneEdge = 1
+	// taken -> free
+	OrderingLaneRelease OrderingLaneEdge = 2
+	// taken -> held
+	OrderingLaneHoldFailed OrderingLaneEdge = 3
+	// taken -> held
+	OrderingLaneHoldClosed OrderingLaneEdge = 4
+	// taken -> held
+	OrderingLaneHoldUnmet OrderingLaneEdge = 5
+)
+
+func (OrderingLaneEdge) edge() {}
+
+// Machine is OrderingLane.
+func (e OrderingLaneEdge) Machine() Machine { return OrderingLane }
+
+// String is the edge's name in tables.txt.
+func (e OrderingLaneEdge) String() string { return OrderingLane.edgeName(uint8(e)) }
+
+// Valid tells whether e is an edge of the machine.
+func (e OrderingLaneEdge) Valid() bool { return e >= 1 && e <= 5 }
+
+// Proof is what the edge demands.
+func (e OrderingLaneEdge) Proof() Proof { return OrderingLane.transition(uint8(e)).Proof }
+
+// From is the state that the edge leaves.
+func (e OrderingLaneEdge) From() OrderingLaneState {
+	return OrderingLaneState(OrderingLane.stateNumber(OrderingLane.transition(uint8(e)).From))
+}
+
+// To is the state that the edge enters.
+func (e OrderingLaneEdge) To() OrderingLaneState {
+	return OrderingLaneState(OrderingLane.stateNumber(OrderingLane.transition(uint8(e)).To))
+}
+
+// Value is the edge as it is stored.
+func (e OrderingLaneEdge) Value() (driver.Value, error) { return OrderingLane.edgeValue(uint8(e)) }
+
 var definitions = [...]definition{
 	{
 		name:    "AccountServingGate",
@@ -1391,6 +1468,19 @@ var definitions = [...]definition{
 			{"mint", "waiting", "minted", "execution_born"},
 			{"supersede", "waiting", "superseded", "newer_position_taken"},
 			{"quarantine", "waiting", "quarantined", "closed_reason"},
+		},
+	},
+	{
+		name:    "OrderingLane",
+		outside: false,
+		states:  []string{"free", "taken", "held"},
+		starts:  []string{"free"},
+		transitions: []Transition{
+			{"take", "free", "taken", "execution_born"},
+			{"release", "taken", "free", "runtime_receipt"},
+			{"hold_failed", "taken", "held", "runtime_receipt"},
+			{"hold_closed", "taken", "held", "runtime_closed_command"},
+			{"hold_unmet", "taken", "held", "dependency_failed"},
 		},
 	},
 }

@@ -32,4 +32,6 @@ var ledgerChecks = map[machines.Machine]string{
 		"('pending', 'materialize', 'materialized'))",
 	machines.Projection: "(from_state, edge, to_state) IN (" +
 		"('waiting', 'mint', 'minted'), ('waiting', 'supersede', 'superseded'), ('waiting', 'quarantine', 'quarantined'))",
+	machines.OrderingLane: "(from_state, edge, to_state) IN (" +
+		"('free', 'take', 'taken'), ('taken', 'release', 'free'), ('taken', 'hold_failed', 'held'), ('taken', 'hold_closed', 'held'), ('taken', 'hold_unmet', 'held'))",
 }

@@ -182,7 +182,7 @@ func TestR08EveryLockableTableHasARankOfItsOwn(t *testing.T) {
 	}
 	byTable := map[string]string{
 		"owner_publication_barrier_guard": "owner barrier", "account_serving_gate_guard": "gate", "serving_epoch_guard": "epoch", "serving_epoch_share": "share",
-		"serving_publication_barrier_set_guard": "barrier set", "credential_generation_dispatch_gate_guard": "credential gate",
+		"serving_publication_barrier_set_guard": "barrier set", "credential_generation_dispatch_gate_guard": "credential gate", "ordering_lane_guard": "lane",
 		"receipt_head": "receipt head", "projection_head": "projection head", "projection_window_head": "window", "execution_dependency_head": "dependency head", "execution_head": "execution head",
 		"remote_effect_head": "effect head", "dispatch_permit_head": "permit", "remote_link_head": "link",
 	}
@@ -199,7 +199,7 @@ func TestR08EveryLockableTableHasARankOfItsOwn(t *testing.T) {
 // standing are the machines whose guard outlives every state: what it guards must never be without one.
 var standing = []machines.Machine{
 	machines.AccountServingGate, machines.ServingEpoch, machines.CredentialGenerationDispatchGate, machines.ServingPublicationBarrierSet,
-	machines.OwnerPublicationBarrier,
+	machines.OwnerPublicationBarrier, machines.OrderingLane,
 }
 
 func TestEveryMachineInsideTheDatabaseHasItsTables(t *testing.T) {

@@ -47,6 +47,8 @@ var projectionFact = &Table{
 		{Name: "route_version", Type: typeKey},
 		{Name: "canonical_digest", Type: typeDigest},
 		{Name: "input", Type: typeEvidence},
+		{Name: "lane_id", Type: typeID, Nullable: true},
+		{Name: "execution_ref_digest", Type: typeDigest},
 		{Name: "birth", Type: typeState},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
@@ -54,17 +56,6 @@ var projectionFact = &Table{
 	Reader:  "execution, by exact Projection",
 	Checks:  []Check{{"projection_birth", "birth IN (" + quoted(births[1:]) + ")"}},
 }
-
-var projectionHead = guardTable(machines.Projection, Head, RankProjection, Table{
-	Says: "A Projection that is not decided yet.",
-	Columns: []Column{
-		{Name: "account_id", Type: typeID},
-		{Name: "projection_id", Type: typeID},
-		{Name: "due_at", Type: typeInstant},
-	},
-	Primary: []string{"account_id", "projection_id"},
-	Reader:  "minting and superseding, by exact Projection, locked; the account's undecided Projections",
-})
 
 var projectionLedger = ledgerTable(machines.Projection)
 
@@ -77,13 +68,7 @@ var (
 			optional[facts.SourcePosition]{&r.Order.TieBreaker}, &r.Content, blob{&r.Payload}}
 	}}
 	Projections = Rows[inbound.Projection]{projectionFact, func(r *inbound.Projection) []any {
-		return []any{&r.ID, &r.Account, &r.Epoch, &r.Event, &r.Route, &r.Version, &r.Canonical, blob{&r.Input}, birthColumn{&r.Birth}}
+		return []any{&r.ID, &r.Account, &r.Epoch, &r.Event, &r.Route, &r.Version, &r.Canonical, blob{&r.Input},
+			optional[facts.LaneID]{&r.Lane}, &r.Ref, birthColumn{&r.Birth}}
 	}}
 )
-
-// ProjectionHeads are the heads of Projections that are not decided.
-var ProjectionHeads = heads(machines.ProjectionWaiting, machines.ProjectionMint, projectionHead, projectionLedger,
-	func(g *inbound.ProjectionHead) (*facts.AccountID, *facts.ProjectionID) {
-		return &g.Account, &g.Projection
-	},
-	func(g *inbound.ProjectionHead) []any { return []any{instant{&g.Due}} })

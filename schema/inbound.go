@@ -44,6 +44,7 @@ var executionFact = &Table{
 		{Name: "projection_id", Type: typeID},
 		{Name: "epoch_id", Type: typeID},
 		{Name: "execution_ref_digest", Type: typeDigest},
+		{Name: "lane_id", Type: typeID, Nullable: true},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"execution_id"},
@@ -153,6 +154,7 @@ var (
 var inboundTables = []*Table{
 	admissionKeyFact, receiptFact, receiptHead, receiptLedger, componentFact, redeliveryFact,
 	eventFact, projectionFact, projectionHead, projectionLedger,
+	laneFact, laneGuard, laneLedger,
 	attemptFact, attemptEndFact,
 	windowFact, windowHead, windowLedger,
 	executionFact, executionHead, executionLedger,
@@ -166,7 +168,7 @@ var (
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Grouping}
 	}}
 	Executions = Rows[inbound.Execution]{executionFact, func(r *inbound.Execution) []any {
-		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch, &r.Ref}
+		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch, &r.Ref, optional[facts.LaneID]{&r.Lane}}
 	}}
 	ExecutionAttempts = Rows[inbound.ExecutionAttempt]{attemptFact, func(r *inbound.ExecutionAttempt) []any {
 		return []any{&r.Execution, &r.Ordinal, &r.Account, &r.Holder, &r.GateFence}

@@ -132,7 +132,7 @@ func errorOf(_ sql.Result, err error) error { return err }
 // forever are the guards that must never be gone: a gate that can be deleted can be born again in another state.
 var forever = []string{
 	"account_serving_gate_guard", "serving_epoch_guard", "credential_generation_dispatch_gate_guard", "serving_publication_barrier_set_guard",
-	"owner_publication_barrier_guard",
+	"owner_publication_barrier_guard", "ordering_lane_guard",
 }
 
 func TestR42NobodyAtRunTimeDeletesAGate(t *testing.T) {
@@ -147,6 +147,7 @@ func TestR42NobodyAtRunTimeDeletesAGate(t *testing.T) {
 		"serving_epoch_guard":                       "(epoch_id, state, fence) VALUES (?, 'prepared', 1)",
 		"credential_generation_dispatch_gate_guard": "(generation_id, state, fence) VALUES (?, 'enabled', 1)",
 		"serving_publication_barrier_set_guard":     "(barrier_set_id, holder_fence, state, fence) VALUES (?, 1, 'acquiring', 1)",
+		"ordering_lane_guard":                       "(account_id, lane_id, state, fence) VALUES (?, REPEAT('l', 16), 'free', 1)",
 		"owner_publication_barrier_guard":           "(barrier_id, holder_fence, held_at_fence, state, fence) VALUES (?, 0, 0, 'open', 1)",
 	}
 	// All roles of the login at once are the most that anything at run time can take.

@@ -86,6 +86,11 @@ var fieldOf = map[string]string{
 	"event.event_id": "ID", "source_event_key": "Key", "locator": "Locator", "occurrence": "Occurrence", "contract_digest": "Contract",
 	"partition_key": "Partition", "position": "Order.Position", "tie_breaker": "Order.TieBreaker", "event.content_digest": "Content", "payload": "Payload",
 	"projection.projection_id": "ID", "route": "Route", "route_version": "Version", "canonical_digest": "Canonical.Digest", "input": "Input",
+	"lane_id": "Lane", "projection.execution_ref_digest": "Ref.Digest", "projection_head.position": "Place.Order.Position", "projection_head.tie_breaker": "Place.Order.TieBreaker",
+	"projection_head.content_digest": "Place.Content", "sort_key": "Sort", "projection_head.deadline_at": "Deadline",
+	"ordering_lane.lane_id": "ID", "ordering_lane_guard.lane_id": "ID", "lane_digest": "Digest", "baseline": "Baseline", "first_position": "First",
+	"high_position": "High.Order.Position", "high_tie_breaker": "High.Order.TieBreaker", "high_content": "High.Content", "active_execution": "Active",
+	"active_position": "At.Order.Position", "active_tie_breaker": "At.Order.TieBreaker", "active_content": "At.Content",
 	"attempt": "Attempt", "detail": "Detail", "execution.execution_ref_digest": "Ref.Digest",
 	"link_id": "Link", "remote_link.link_id": "ID", "remote_identity_digest": "RemoteIdentity", "owner_slot_digest": "OwnerSlot",
 }
@@ -124,7 +129,7 @@ var codecs = []codec{
 	ofGuards(schema.Gates), ofGuards(schema.Epochs), ofGuards(schema.CredentialGates), ofGuards(schema.BarrierSets),
 	ofGuards(schema.WindowHeads), ofGuards(schema.ExecutionHeads), ofGuards(schema.DependencyHeads),
 	ofRows(schema.AdmissionKeys), ofRows(schema.Receipts), ofRows(schema.Components), ofRows(schema.Redeliveries), ofRows(schema.Events), ofRows(schema.Projections),
-	ofRows(schema.ExecutionAttempts), ofRows(schema.AttemptEnds), ofGuards(schema.ReceiptHeads), ofGuards(schema.ProjectionHeads),
+	ofRows(schema.ExecutionAttempts), ofRows(schema.AttemptEnds), ofGuards(schema.ReceiptHeads), ofGuards(schema.ProjectionHeads), ofRows(schema.OrderingLanes), ofGuards(schema.Lanes),
 	ofGuards(schema.EffectHeads), ofGuards(schema.PermitHeads), ofGuards(schema.LinkHeads),
 }
 
@@ -165,8 +170,8 @@ func TestR03EveryGuardStartsWhereItsMachineDoes(t *testing.T) {
 		schema.CredentialGates.Table: schema.CredentialGates.Ledger, schema.BarrierSets.Table: schema.BarrierSets.Ledger,
 		schema.WindowHeads.Table: schema.WindowHeads.Ledger, schema.ExecutionHeads.Table: schema.ExecutionHeads.Ledger,
 		schema.DependencyHeads.Table: schema.DependencyHeads.Ledger, schema.EffectHeads.Table: schema.EffectHeads.Ledger,
-		schema.OwnerBarrierGuards.Table: schema.OwnerBarrierGuards.Ledger,
-		schema.PermitHeads.Table:        schema.PermitHeads.Ledger, schema.LinkHeads.Table: schema.LinkHeads.Ledger,
+		schema.OwnerBarrierGuards.Table: schema.OwnerBarrierGuards.Ledger, schema.Lanes.Table: schema.Lanes.Ledger,
+		schema.PermitHeads.Table: schema.PermitHeads.Ledger, schema.LinkHeads.Table: schema.LinkHeads.Ledger,
 	} {
 		name := strings.TrimSuffix(strings.TrimSuffix(guard.Name, "_guard"), "_head")
 		if ledger.Name != name+"_ledger" || ledger.Kind != schema.Ledger {
@@ -247,7 +252,7 @@ func randomBytes(n int) []byte {
 // words are the values of columns whose type does not say which bytes they take.
 var words = map[string]string{
 	"kind":       "field_mapping",
-	"event.kind": "key kind", "birth": "whole", "answer": "conflict", "verdict": "quarantined", "reason": "event_unmatched",
+	"event.kind": "key kind", "birth": "whole", "baseline": "empty", "answer": "conflict", "verdict": "quarantined", "reason": "event_unmatched",
 	"outcome": "noop", "digest_profile": "nexuscrm.connector-digest-profile.v2", "class": "production",
 	"destinations": "loopback\nsandbox.example:443", "owner": "push_contracts", "standing": "present",
 }
@@ -356,7 +361,7 @@ func TestWhatNamesNothingIsNeverBound(t *testing.T) {
 			if column(c.table, name).Type == "bigint unsigned" {
 				continue // zero counts nothing and is a number
 			}
-			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "header", "payload", "input", "detail", "reason"}, name) {
+			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "header", "payload", "input", "detail", "reason", "sort_key"}, name) {
 				continue // a constant; a list that may be empty; one of two words; bytes of which there may be none; no code is NULL
 			}
 			bound, err := driver.DefaultParameterConverter.ConvertValue(addresses[at])

@@ -780,3 +780,90 @@ CREATE TABLE IF NOT EXISTS receipt_redelivery (
   PRIMARY KEY (receipt_id, body_digest) CLUSTERED,
   CONSTRAINT receipt_redelivery_answer CHECK (answer IN ('duplicate', 'conflict'))
 );
+
+-- step 67: a projection knows its lane (issue 4)
+ALTER TABLE projection ADD COLUMN IF NOT EXISTS lane_id binary(16) NULL AFTER input;
+
+-- step 68: a projection names the one execution that it may mint (issue 4)
+ALTER TABLE projection ADD COLUMN IF NOT EXISTS execution_ref_digest binary(32) NOT NULL AFTER lane_id;
+
+-- step 69: an execution knows its lane (issue 4)
+ALTER TABLE execution ADD COLUMN IF NOT EXISTS lane_id binary(16) NULL AFTER execution_ref_digest;
+
+-- step 70: a waiting projection knows its lane (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS lane_id binary(16) NOT NULL AFTER projection_id;
+
+-- step 71: a waiting projection is found in its lane by its place (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS sort_key varbinary(512) NOT NULL AFTER lane_id;
+
+-- step 72: a waiting projection has a position (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS position varbinary(255) NOT NULL AFTER sort_key;
+
+-- step 73: a waiting projection has a tie-breaker (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS tie_breaker varbinary(255) NULL AFTER position;
+
+-- step 74: a waiting projection ties with another by its content (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS content_digest binary(32) NOT NULL AFTER tie_breaker;
+
+-- step 75: the gap before a waiting projection has a deadline (issue 4)
+ALTER TABLE projection_head ADD COLUMN IF NOT EXISTS deadline_at datetime(6) NULL AFTER content_digest;
+
+-- step 76: what waits in a lane is found in its order (issue 4)
+CREATE INDEX IF NOT EXISTS projection_head_lane ON projection_head (lane_id, sort_key);
+
+-- step 77: waiting projections that are due are found (issue 4)
+CREATE INDEX IF NOT EXISTS projection_head_due ON projection_head (due_at);
+
+-- step 78: create table ordering_lane
+CREATE TABLE IF NOT EXISTS ordering_lane (
+  lane_id binary(16) NOT NULL,
+  lane_digest binary(32) NOT NULL,
+  account_id binary(16) NOT NULL,
+  epoch_id binary(16) NOT NULL,
+  route varbinary(512) NOT NULL,
+  route_version varbinary(512) NOT NULL,
+  partition_key varbinary(512) NOT NULL,
+  contract_digest binary(32) NOT NULL,
+  baseline varbinary(32) NOT NULL,
+  first_position varbinary(255),
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (lane_id) CLUSTERED,
+  UNIQUE KEY ordering_lane_digest (lane_digest),
+  CONSTRAINT ordering_lane_baseline CHECK (baseline IN ('empty'))
+);
+
+-- step 79: create table ordering_lane_guard
+CREATE TABLE IF NOT EXISTS ordering_lane_guard (
+  account_id binary(16) NOT NULL,
+  lane_id binary(16) NOT NULL,
+  high_position varbinary(255),
+  high_tie_breaker varbinary(255),
+  high_content binary(32),
+  active_execution binary(16),
+  active_position varbinary(255),
+  active_tie_breaker varbinary(255),
+  active_content binary(32),
+  state varbinary(32) NOT NULL,
+  fence bigint unsigned NOT NULL,
+  touched bigint unsigned NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, lane_id) CLUSTERED,
+  CONSTRAINT ordering_lane_guard_active CHECK (state = 'free' OR active_execution IS NOT NULL),
+  CONSTRAINT ordering_lane_guard_place CHECK ((active_execution IS NULL) = (active_position IS NULL) AND (active_execution IS NULL) = (active_content IS NULL)),
+  CONSTRAINT ordering_lane_guard_high CHECK ((high_position IS NULL) = (high_content IS NULL)),
+  CONSTRAINT ordering_lane_guard_state CHECK (state IN ('free', 'taken', 'held')),
+  CONSTRAINT ordering_lane_guard_birth CHECK (fence > 1 OR fence = 1 AND state IN ('free'))
+);
+
+-- step 80: create table ordering_lane_ledger
+CREATE TABLE IF NOT EXISTS ordering_lane_ledger (
+  subject_id binary(16) NOT NULL,
+  seq bigint unsigned NOT NULL,
+  from_state varbinary(32) NOT NULL,
+  edge varbinary(48) NOT NULL,
+  to_state varbinary(32) NOT NULL,
+  evidence mediumblob NOT NULL,
+  recorded_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (subject_id, seq) CLUSTERED,
+  CONSTRAINT ordering_lane_ledger_edges CHECK ((from_state, edge, to_state) IN (('free', 'take', 'taken'), ('taken', 'release', 'free'), ('taken', 'hold_failed', 'held'), ('taken', 'hold_closed', 'held'), ('taken', 'hold_unmet', 'held'))),
+  CONSTRAINT ordering_lane_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('free'))
+);

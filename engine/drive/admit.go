@@ -65,7 +65,7 @@ func (d *Driver) admitted(ctx context.Context, account facts.AccountID, ask item
 	answers := make(chan answer, 1)
 	err := d.turns.Post(account, admitting, ask, func(verdict turn.Verdict, err error) {
 		if err == nil {
-			d.born(account, premise, content, verdict.Born)
+			d.born(account, premise, verdict.Born)
 			if verdict.Refusal == nil && !verdict.Duplicate && ask.Admit.Content == nil {
 				d.later(account, pending{receipt: verdict.Receipt, premise: premise, content: content})
 			}
@@ -124,7 +124,7 @@ func (d *Driver) materialize(account facts.AccountID, p pending) error {
 	return d.turns.Post(account, materializing, item{turn.Item{Materialize: ask}, contentSize(p.content, 0)}, func(verdict turn.Verdict, err error) {
 		if err == nil && verdict.Refusal == nil {
 			d.pauses.well(account)
-			d.born(account, p.premise, p.content, verdict.Born)
+			d.born(account, p.premise, verdict.Born)
 			if verdict.Pending && !p.content.Open {
 				err = d.materialize(account, p)
 				if err == nil {

@@ -132,7 +132,7 @@ func expected(t *testing.T, epoch *frozen.Epoch, account stage.Account, d stage.
 			continue
 		}
 		for _, input := range component.Event.Inputs {
-			if input.Independent {
+			if input.Order == nil {
 				independent++
 			}
 		}

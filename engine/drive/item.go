@@ -49,6 +49,9 @@ func contentSize(content *turn.Content, body int) turns.Size {
 		size.Bytes += len(component.Event.Payload)
 		for _, input := range component.Event.Inputs {
 			size.Rows += 4
+			if input.Order != nil {
+				size.Rows += 4
+			}
 			size.Bytes += len(input.Bytes)
 		}
 	}

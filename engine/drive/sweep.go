@@ -63,13 +63,16 @@ func (r *round) read(now, end facts.Instant) {
 
 // sweeping looks for due heads until the driver ends: at once, then in every interval, or when it is woken.
 func (d *Driver) sweeping() {
-	var receipts, executions round
+	var receipts, executions, projections round
 	for {
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.ReceiptHeads, &receipts, d.receipts.full, func(h inbound.ReceiptHead) facts.Instant { return h.Due }, d.resume)
 		}
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.ExecutionHeads, &executions, d.executions.full, func(h inbound.ExecutionHead) facts.Instant { return h.Due }, d.claim)
+		}
+		for nth, more := 0, true; more && nth < pagesMax; nth++ {
+			more = sweep(d, schema.ProjectionHeads, &projections, d.busy, func(h inbound.ProjectionHead) facts.Instant { return h.Due }, d.advance)
 		}
 		ring, stop := d.options.Clock.Alarm(d.options.Sweep)
 		select {
@@ -278,13 +281,14 @@ func (d *Driver) claimed(ctx context.Context, head inbound.ExecutionHead, all cl
 	if err != nil {
 		return err
 	}
-	one := turn.Born{Execution: execution.ID, Projection: projection.ID, Command: author.Command(execution.ID).ID, Ref: execution.Ref}
+	one := turn.Born{Execution: execution.ID, Projection: projection.ID, Command: author.Command(execution.ID).ID, Ref: execution.Ref,
+		Lane: execution.Lane, Route: projection.Route, Version: projection.Version, Input: projection.Input}
 	ask := &turn.Claim{Premise: at.premise, Holding: *d.holding(), Execution: execution.ID}
 	return d.turns.Post(head.Account, claiming, sized(turn.Item{Claim: ask}, 2), func(verdict turn.Verdict, err error) {
 		if err == nil && verdict.Refusal == nil {
 			d.pauses.well(head.Account)
 			one.Attempt = verdict.Attempt
-			d.perform(head.Account, at.premise, one, projection.Route, projection.Version, projection.Input)
+			d.perform(head.Account, at.premise, one)
 			return
 		}
 		d.executions.drop(head.Execution)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 
 	"connectorcore/engine/execute"
+	"connectorcore/engine/frozen"
+	"connectorcore/engine/materialize"
 	"connectorcore/engine/pack"
 	"connectorcore/engine/turns"
 	"connectorcore/facts"
@@ -19,6 +21,8 @@ type work struct {
 	command execute.Command
 	attempt uint64
 	policy  *pack.ExecutionPolicy
+	lane    facts.LaneID // zero for an order-independent route
+	order   turn.Order
 }
 
 // Size is what the command adds to a shared application transaction (R29).
@@ -26,19 +30,18 @@ func (w work) Size() turns.Size {
 	return turns.Size{Items: 1, Rows: 2, Bytes: len(w.command.Input) + 1024}
 }
 
-// born hands the executions of a content over to the application, as far as they were claimed.
-func (d *Driver) born(account facts.AccountID, premise inbound.Premise, content *turn.Content, all []turn.Born) {
+// born hands executions over to the application, as far as they were claimed.
+func (d *Driver) born(account facts.AccountID, premise inbound.Premise, all []turn.Born) {
 	for _, one := range all {
 		if one.Attempt > 0 && d.executions.take(one.Execution) {
-			input := content.Components[one.Component].Event.Inputs[one.Input]
-			d.perform(account, premise, one, input.Route, input.Version, input.Bytes)
+			d.perform(account, premise, one)
 		}
 	}
 }
 
 // perform asks for the application of a claimed execution that is in hand. What cannot be asked for now is found again
 // when its lease is over.
-func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one turn.Born, name facts.RouteID, version facts.DefinitionVersion, input []byte) {
+func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one turn.Born) {
 	gives := func(err error) {
 		d.executions.drop(one.Execution)
 		d.warn("an execution waits for its lease", err, slog.String("execution", one.Execution.String()))
@@ -48,14 +51,14 @@ func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one t
 		gives(err)
 		return
 	}
-	route, known := epoch.Route(account, name, version)
-	if !known {
-		gives(errors.AssertionFailedf("route %s %s of account %s is not in epoch %s", name, version, account, premise.Epoch.ID))
+	route, order, err := routeOf(epoch, account, one.Route, one.Version)
+	if err != nil {
+		gives(err)
 		return
 	}
-	w := work{attempt: one.Attempt, policy: &route.Execution, command: execute.Command{
+	w := work{attempt: one.Attempt, policy: &route.Execution, lane: one.Lane, order: order, command: execute.Command{
 		Subject: execute.Subject{CommandRef: inbound.CommandRef{Account: account, Execution: one.Execution, Command: one.Command, Ref: one.Ref}, Profile: epoch.Profile},
-		Premise: premise, Definition: route.Command.Definition, Version: route.Command.Version, Attempt: one.Attempt, Input: input}}
+		Premise: premise, Definition: route.Command.Definition, Version: route.Command.Version, Attempt: one.Attempt, Input: one.Input}}
 	err = d.applies.Post(account, 0, w, func(verdict execute.Verdict, err error) {
 		if err == nil {
 			err = verdict.Err
@@ -65,6 +68,19 @@ func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one t
 	if err != nil {
 		gives(err)
 	}
+}
+
+// routeOf is an exact route of an account, and what it says of its lanes.
+func routeOf(epoch *frozen.Epoch, account facts.AccountID, name facts.RouteID, version facts.DefinitionVersion) (frozen.Route, turn.Order, error) {
+	route, known := epoch.Route(account, name, version)
+	if !known {
+		return route, turn.Order{}, errors.AssertionFailedf("route %s %s of account %s is not in epoch %s", name, version, account, epoch.Ref.ID)
+	}
+	order, err := materialize.Order(route.Route)
+	if order == nil || err != nil {
+		return route, turn.Order{}, err
+	}
+	return route, *order, nil
 }
 
 // apply lets the application behave on the commands of one account, in shared transactions where that is possible.
@@ -99,8 +115,14 @@ func (d *Driver) applied(w work, receipt inbound.RuntimeReceipt, err error) {
 func (d *Driver) complete(w work, receipt inbound.RuntimeReceipt) {
 	about := slog.String("execution", w.command.Execution.String())
 	ask := &turn.Completion{Execution: w.command.Execution, Profile: w.command.Profile, Command: receipt.Command, Ref: receipt.Ref, Outcome: receipt.Outcome,
-		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile)}
+		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile), Lane: w.lane, Order: w.order}
+	if claim := d.claims(); claim != nil && !w.lane.IsZero() {
+		ask.Next = &turn.Next{Premise: w.command.Premise, Holding: *claim}
+	}
 	err := d.turns.Post(w.command.Account, completing, sized(turn.Item{Complete: ask}, 2), func(verdict turn.Verdict, err error) {
+		if err == nil {
+			d.born(w.command.Account, w.command.Premise, verdict.Born)
+		}
 		d.executions.drop(w.command.Execution)
 		switch {
 		case err != nil:

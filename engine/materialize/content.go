@@ -1,6 +1,8 @@
 package materialize
 
 import (
+	"time"
+
 	"connectorcore/engine/frozen"
 	"connectorcore/engine/pack"
 	"connectorcore/facts"
@@ -38,7 +40,8 @@ func Content(profile facts.Profile, channel *frozen.Channel, header []facts.Head
 	return content
 }
 
-// eventOf is the event of a component with its inputs, and whether a window is to gather it, which is not written yet.
+// eventOf is the event of a component with its inputs, and whether something follows from it that is not written yet: a
+// window that is to gather it, or an execution that is to wait for another fact.
 func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Route, inputs map[*pack.Route]frozen.Route) (*turn.Event, bool, error) {
 	event, err := reading.Normalize(component, routes)
 	if err != nil {
@@ -51,7 +54,7 @@ func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Rou
 		switch {
 		case match.Refusal != nil:
 			return nil, false, match.Refusal
-		case !match.Route.Window.Immediate():
+		case !match.Route.Window.Immediate(), len(match.Route.Dependencies) > 0:
 			open = true
 			continue
 		}
@@ -60,15 +63,38 @@ func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Rou
 		if err != nil {
 			return nil, false, err
 		}
-		made.Inputs = append(made.Inputs, turn.Input{Route: route.Name, Version: route.Version, PackGeneration: route.Generation,
-			Command: route.Command.Definition, CommandVersion: route.Command.Version, Bytes: input.Bytes(),
-			// What waits for a lane, or for another fact, is not born with its event.
-			Independent: route.Ordering.Independent() && len(route.Dependencies) == 0})
+		one := turn.Input{Route: route.Name, Version: route.Version, PackGeneration: route.Generation,
+			Command: route.Command.Definition, CommandVersion: route.Command.Version, Bytes: input.Bytes()}
+		if one.Order, err = Order(route.Route); err != nil {
+			return nil, false, err
+		}
+		if route.Ordering.Strict() {
+			if one.Follows, err = route.Follows(event); err != nil {
+				return nil, false, err
+			}
+		}
+		made.Inputs = append(made.Inputs, one)
 	}
 	if !made.Fits() {
 		return nil, false, facts.Refuse(facts.InputTooLarge, facts.OfInput("component"), "%d inputs follow from it", len(made.Inputs))
 	}
 	return made, open, nil
+}
+
+// Order is what a route says of its lanes; nil for one that is order-independent.
+func Order(route *pack.Route) (*turn.Order, error) {
+	o := &route.Ordering
+	if o.Independent() {
+		return nil, nil
+	}
+	order := &turn.Order{Wait: time.Duration(o.Settle) * time.Second, FailedAdvances: route.Execution.Disposition == "advance"}
+	if !o.Strict() {
+		return order, nil
+	}
+	var err error
+	order.First, err = route.First()
+	order.Wait, order.GapHolds = time.Duration(o.Gap.Deadline)*time.Second, o.Gap.Disposition == "hold"
+	return order, err
 }
 
 // reasonOf is the closed code of why a component is no event. The interpreters give a refusal for everything that a body

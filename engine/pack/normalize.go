@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"math/big"
 	"slices"
 
 	"connectorcore/engine/pack/expr"
@@ -157,9 +158,36 @@ func (r *Route) First() (facts.SourcePosition, error) {
 	return r.Ordering.Successor.First.Position(nil)
 }
 
-// Predecessor is the position that a strict event names before its own.
-func (r *Route) Predecessor(event *Event) (facts.SourcePosition, error) {
-	return r.Ordering.Successor.Predecessor.Position(event.inputs())
+// Follows is the position before an event's own in a strict sequence; absent where the sequence begins.
+//
+// Refuses: PositionUnreadable (nothing can come before the event's position, or what it names does not); what the
+// expression refuses.
+func (r *Route) Follows(event *Event) (facts.SourcePosition, error) {
+	none, s, own := facts.SourcePosition{}, r.Ordering.Successor, event.Order.Position
+	first, err := r.First()
+	if err != nil || own == first {
+		return none, err
+	}
+	refuse := func(detail string) error {
+		return facts.Refuse(facts.PositionUnreadable, facts.OfInput("source position"), "%s", detail)
+	}
+	var before facts.SourcePosition
+	if s.Rule == "increment" {
+		number, whole := own.Integer()
+		if !whole {
+			return none, refuse("a " + own.Kind().String() + " has no position before it by decrement")
+		}
+		before, err = facts.IntegerPosition(number.Sub(number, big.NewInt(s.Step)))
+	} else {
+		before, err = s.Predecessor.Position(event.inputs())
+	}
+	if err != nil {
+		return none, err
+	}
+	if order, err := before.Compare(own); err != nil || order >= 0 {
+		return none, refuse("the position that it names before its own is not before it")
+	}
+	return before, nil
 }
 
 // Need is one requirement of an event's execution.

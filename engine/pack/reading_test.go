@@ -288,7 +288,7 @@ dependencies:
 	if err != nil || fmt.Sprint(needs) != "[{0/9  60} { orders/1 30}]" {
 		t.Errorf("%v, %v", needs, err)
 	}
-	before, err := r.Predecessor(with)
+	before, err := r.Follows(with)
 	if whole, ok := before.Integer(); err != nil || !ok || whole.Int64() != 4 {
 		t.Errorf("%v, %v", before, err)
 	}
@@ -296,7 +296,7 @@ dependencies:
 	if needs, err := r.Needs(without); err != nil || len(needs) != 1 {
 		t.Errorf("%v, %v", needs, err)
 	}
-	if _, err := r.Predecessor(without); !errors.Is(err, facts.ExpressionFailed) {
+	if _, err := r.Follows(without); !errors.Is(err, facts.ExpressionFailed) {
 		t.Errorf("%v", err)
 	}
 }

@@ -35,6 +35,7 @@ type Execution struct {
 	Projection facts.ProjectionID
 	Epoch      facts.EpochID
 	Ref        facts.ExecutionRefDigest // everything that its command says of it
+	Lane       facts.LaneID             // the lane that it has taken; zero for an order-independent route
 }
 
 // ExecutionHead is an execution that has not ended. There is at most one for a Projection.

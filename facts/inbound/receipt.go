@@ -139,14 +139,9 @@ type Projection struct {
 	Version   facts.DefinitionVersion
 	Canonical facts.CanonicalProjectionDigest
 	Input     []byte
-	Birth     Birth // whole, if its Execution was born with it
-}
-
-// ProjectionHead is a Projection that is not decided yet.
-type ProjectionHead struct {
-	Account    facts.AccountID
-	Projection facts.ProjectionID
-	Due        facts.Instant
+	Lane      facts.LaneID             // zero for an order-independent route
+	Ref       facts.ExecutionRefDigest // of the one Execution that it may mint
+	Birth     Birth                    // whole, if its Execution was born with it
 }
 
 // ExecutionAttempt is one claim of an Execution. The claim's ordinal is its fence: a later one makes it stale.

@@ -48,7 +48,11 @@ func (t *turn) admit() error {
 				t.rows.keys = append(t.rows.keys, a.key)
 			}
 			t.verdicts[a.item].Receipt = ask.Receipt
-			bringing = append(bringing, contentOf{item: a.item, derived: t.derived[a.item], claim: ask.Claim, fence: ask.Fence, done: mine})
+			c := contentOf{item: a.item, derived: t.derived[a.item], claim: ask.Claim, fence: ask.Fence, done: mine}
+			if ask.Content != nil {
+				c.profile = ask.Content.Profile
+			}
+			bringing = append(bringing, c)
 		}
 	}
 	return t.accept(bringing)

@@ -9,11 +9,19 @@ import (
 
 // derived is a component as rows. What an event in it becomes is decided when it is known whether the event is new.
 type derived struct {
-	component   inbound.Component // its verdict is that of an event that agrees
-	event       *inbound.Event
-	projections []inbound.Projection
-	executions  []inbound.Execution // of the independent inputs
-	born        []Born              // as the executions
+	component inbound.Component // its verdict is that of an event that agrees
+	event     *inbound.Event
+	inputs    []derivedInput
+}
+
+// derivedInput is an input with the one Execution that it may mint.
+type derivedInput struct {
+	projection inbound.Projection
+	execution  inbound.Execution
+	command    facts.CommandID
+	order      *Order               // nil if it is order-independent: then there is no lane
+	lane       inbound.OrderingLane // if it is not there yet
+	head       inbound.ProjectionHead
 }
 
 // room is rows and bytes, as a component takes them and as a turn has them left.
@@ -23,14 +31,29 @@ func (r room) holds(other room) bool { return other.rows <= r.rows && other.byte
 
 func (r room) less(other room) room { return room{r.rows - other.rows, r.bytes - other.bytes} }
 
-// takes is how much the component is at most, with heads and attempts.
+const (
+	inputRows = 5 // projection, execution, its head, its attempt, and one for what ends it
+	laneRows  = 4 // the lane's birth, guard and transitions
+)
+
+// takes is how much an input is at most.
+func (o *Order) takes(input []byte) room {
+	takes := room{inputRows, len(input)}
+	if o != nil {
+		takes.rows += laneRows
+	}
+	return takes
+}
+
+// takes is how much the component is at most.
 func (d derived) takes() room {
-	takes := room{rows: 2 + len(d.projections)*2 + len(d.executions)*3}
+	takes := room{rows: 2}
 	if d.event != nil {
 		takes.bytes = len(d.event.Payload)
 	}
-	for _, projection := range d.projections {
-		takes.bytes += len(projection.Input)
+	for _, input := range d.inputs {
+		one := input.order.takes(input.projection.Input)
+		takes = room{takes.rows + one.rows, takes.bytes + one.bytes}
 	}
 	return takes
 }
@@ -39,9 +62,10 @@ func (d derived) takes() room {
 // input that no row holds would fail every turn that brings it, and its neighbours with it, and what no turn holds would
 // stay pending for ever.
 func (e *Event) Fits() bool {
-	takes := room{rows: 2 + 5*len(e.Inputs), bytes: len(e.Payload)}
+	takes := room{rows: 2, bytes: len(e.Payload)}
 	for _, input := range e.Inputs {
-		takes.bytes += len(input.Bytes)
+		one := input.Order.takes(input.Bytes)
+		takes = room{takes.rows + one.rows, takes.bytes + one.bytes}
 		if len(input.Bytes) > MaxInput {
 			return false
 		}
@@ -74,27 +98,39 @@ func (c Content) derive(account facts.AccountID, epoch facts.EpochRef, receipt f
 			Key: component.Event.Key, Kind: content.Kind, Locator: content.Locator, Occurrence: content.Occurrence,
 			Contract: content.Contract, Partition: content.Partition, Order: content.Order,
 			Content: d.component.Content, Payload: component.Event.Payload}
-		for at, input := range component.Event.Inputs {
-			d.input(author, epoch, input, at)
+		for _, input := range component.Event.Inputs {
+			d.input(author, epoch, input)
 		}
 	}
 	return all, nil
 }
 
-func (d *derived) input(author facts.Author, epoch facts.EpochRef, input Input, at int) {
+func (d *derived) input(author facts.Author, epoch facts.EpochRef, input Input) {
 	e := d.event
 	canonical := author.CanonicalProjection(facts.CanonicalProjection{Account: e.Account, Route: input.Route, Members: []facts.SourceEventKey{e.Key}})
-	projection := inbound.Projection{ID: author.Projection(canonical, epoch.ID, input.Version, facts.LiveGeneration).ID,
-		Account: e.Account, Epoch: epoch.ID, Event: e.ID, Route: input.Route, Version: input.Version, Canonical: canonical,
-		Input: input.Bytes, Birth: inbound.BornOpen}
-	if input.Independent {
-		projection.Birth = inbound.BornWhole
-		execution := author.Execution(projection.ID, 0).ID
-		ref := author.ExecutionRef(facts.ExecutionRef{Execution: execution, PackGeneration: input.PackGeneration, Epoch: facts.EpochDigest{Digest: epoch.Digest},
-			Definition: input.Command, Version: input.CommandVersion, Input: author.ExecutionInput(input.Bytes)})
-		d.executions = append(d.executions, inbound.Execution{ID: execution, Account: e.Account, Projection: projection.ID, Epoch: epoch.ID, Ref: ref})
-		d.born = append(d.born, Born{Execution: execution, Projection: projection.ID, Command: author.Command(execution).ID, Ref: ref,
-			Component: e.Ordinal, Input: at})
+	projection := author.Projection(canonical, epoch.ID, input.Version, facts.LiveGeneration).ID
+	execution := author.Execution(projection, 0).ID
+	ref := author.ExecutionRef(facts.ExecutionRef{Execution: execution, PackGeneration: input.PackGeneration, Epoch: facts.EpochDigest{Digest: epoch.Digest},
+		Definition: input.Command, Version: input.CommandVersion, Input: author.ExecutionInput(input.Bytes)})
+	one := derivedInput{command: author.Command(execution).ID, order: input.Order,
+		projection: inbound.Projection{ID: projection, Account: e.Account, Epoch: epoch.ID, Event: e.ID, Route: input.Route, Version: input.Version,
+			Canonical: canonical, Input: input.Bytes, Ref: ref, Birth: inbound.BornWhole},
+		execution: inbound.Execution{ID: execution, Account: e.Account, Projection: projection, Epoch: epoch.ID, Ref: ref}}
+	if input.Order != nil {
+		lane := author.Lane(e.Account, epoch.ID, input.Route, input.Version, e.Partition)
+		one.projection.Lane, one.execution.Lane = lane.ID, lane.ID
+		one.lane = inbound.OrderingLane{ID: lane.ID, Digest: lane.Digest, Account: e.Account, Epoch: epoch.ID, Route: input.Route, Version: input.Version,
+			Partition: e.Partition, Contract: e.Contract, Baseline: inbound.BaselineEmpty, First: input.Order.First}
+		one.head = inbound.ProjectionHead{Account: e.Account, Projection: projection, Lane: lane.ID, Sort: input.Follows.Encoded(),
+			Place: inbound.Place{Order: e.Order, Content: e.Content}}
+		if !input.Order.strict() {
+			one.head.Sort = append(e.Order.Position.Encoded(), e.Order.TieBreaker.Encoded()...)
+		}
 	}
-	d.projections = append(d.projections, projection)
+	d.inputs = append(d.inputs, one)
+}
+
+func (i *derivedInput) born(attempt uint64) Born {
+	return Born{Execution: i.execution.ID, Projection: i.projection.ID, Command: i.command, Ref: i.execution.Ref, Attempt: attempt,
+		Lane: i.projection.Lane, Route: i.projection.Route, Version: i.projection.Version, Input: i.projection.Input}
 }

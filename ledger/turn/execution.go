@@ -203,11 +203,16 @@ func (t *turn) complete() error {
 			return errors.AssertionFailedf("execution %s has neither a head nor a transition", ask.Execution)
 		case state != machines.ExecutionReady:
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "it is %s", state)
+		case fact.Lane != ask.Lane:
+			return errors.AssertionFailedf("execution %s has lane %s, and its receipt is brought with %s", ask.Execution, fact.Lane, ask.Lane)
 		case t.changed(ask.Execution):
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, subject, "another item of this turn changes it; bring the receipt again")
 		default:
 			gone[key] = txn.Transition{Edge: machines.ExecutionComplete.String(), Evidence: evidence.Bytes()} // for another item (R12)
 			t.rows.executed = append(t.rows.executed, executionStep{Key: key, Edge: machines.ExecutionComplete, Evidence: evidence})
+			if err := t.release(ask); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ type Item struct {
 	Claim       *Claim
 	End         *End
 	Complete    *Completion
+	Advance     *Advance
 }
 
 // Verdict is what became of an item.
@@ -24,12 +25,15 @@ type Verdict struct {
 	// this one is a Duplicate of. It is also set beside a refusal for other content.
 	Receipt   facts.ReceiptID
 	Duplicate bool
-	// Born are the executions that an admission or materialization brought, in the order of their components.
+	// Born are the executions that the item brought: those of an admission's or materialization's components, in their order,
+	// and those that have taken a lane which the item moved on.
 	Born []Born
 	// Pending says that a Receipt was not materialized whole: there was no room, or something cannot be written yet.
 	Pending bool
 	// Attempt is the ordinal of a claim.
 	Attempt uint64
+	// Gaps are the Projections of an Advance whose gap is past its deadline and which the route holds.
+	Gaps []facts.ProjectionID
 }
 
 // Born is an execution that came into the world, and its command.
@@ -38,9 +42,11 @@ type Born struct {
 	Projection facts.ProjectionID
 	Command    facts.CommandID
 	Ref        facts.ExecutionRefDigest
-	Attempt    uint64 // 1 if it was claimed at its birth, else 0
-	Component  uint64 // the ordinal of the component that brought it
-	Input      int    // its place among the component's inputs
+	Attempt    uint64       // 1 if it was claimed at its birth, else 0
+	Lane       facts.LaneID // that it has taken; zero for an order-independent route
+	Route      facts.RouteID
+	Version    facts.DefinitionVersion
+	Input      []byte
 }
 
 // Admission asks that a verified delivery be accepted.
@@ -98,9 +104,27 @@ type Input struct {
 	Command        facts.DefinitionID
 	CommandVersion facts.DefinitionVersion
 	Bytes          []byte
-	// Independent inputs need no lane: their Execution is born with them. The others wait, with a head.
-	Independent bool
+	// Order says how the input waits for its turn. Without one it needs no lane: its Execution is born with it.
+	Order *Order
+	// Follows is the position before the input's own in a strict sequence; absent at the sequence's beginning.
+	Follows facts.SourcePosition
 }
+
+// Order is what a frozen route says of its lanes.
+//
+// Spec: Durable source ordering (OrderingContract).
+type Order struct {
+	// First is where a strict sequence begins. Without one the lane takes the latest position that is ready.
+	First facts.SourcePosition
+	// Wait is how long an input of a strict sequence waits for the one before it, and another one until it is ready.
+	Wait time.Duration
+	// GapHolds keeps an input waiting beyond that time, and alerts; otherwise it is quarantined.
+	GapHolds bool
+	// FailedAdvances lets a failed result release the lane like any other; otherwise it holds it.
+	FailedAdvances bool
+}
+
+func (o *Order) strict() bool { return !o.First.IsZero() }
 
 // Holding is who claims, and for how long nobody else may.
 type Holding struct {
@@ -134,4 +158,25 @@ type Completion struct {
 	Outcome   machines.ApplicationResultState
 	Result    facts.Digest
 	Receipt   facts.Digest // of the Runtime's commit receipt
+	// Lane is the execution's, zero for an order-independent route, and Order what its route says of it.
+	Lane  facts.LaneID
+	Order Order
+	// Next claims what has the lane after it; nil leaves it.
+	Next *Next
+}
+
+// Next is a claim of whatever comes next in a lane.
+type Next struct {
+	inbound.Premise
+	Holding
+}
+
+// Advance asks that a lane be moved on, for Projections that wait in it and are due.
+type Advance struct {
+	inbound.Premise
+	Profile     facts.Profile // of the epoch
+	Lane        facts.LaneID
+	Order       Order
+	Projections []facts.ProjectionID
+	Claim       *Holding // claims what takes the lane; nil leaves it
 }

@@ -14,6 +14,7 @@ type contentOf struct {
 	derived []derived
 	claim   *Holding
 	fence   facts.Fence
+	profile facts.Profile
 	done    bool // it was written before: nothing is written again, and what it brought is told
 }
 
@@ -88,34 +89,45 @@ func (t *turn) bring(c contentOf, before map[uint64]inbound.Component) int {
 // follow writes a new event and what follows from it.
 func (t *turn) follow(c contentOf, d derived) {
 	t.rows.events = append(t.rows.events, *d.event)
-	for _, projection := range d.projections {
-		if projection.Birth == inbound.BornWhole {
-			t.rows.minted = append(t.rows.minted, projection)
+	for i := range d.inputs {
+		if input := &d.inputs[i]; input.order == nil {
+			t.rows.minted = append(t.rows.minted, input.projection)
+			t.execute(input.execution, c.claim, c.fence)
 		} else {
-			t.rows.waiting = append(t.rows.waiting, projection)
+			t.waits(c, input)
 		}
-	}
-	t.rows.executions = append(t.rows.executions, d.executions...)
-	for _, execution := range d.executions {
-		head := inbound.ExecutionHead{Account: t.account, Execution: execution.ID, Projection: execution.Projection, Due: t.held.Now}
-		if c.claim != nil {
-			head.Attempt, head.Holder, head.Due = 1, c.claim.Holder, t.held.Now.Add(c.claim.Lease)
-			t.rows.attempts = append(t.rows.attempts, inbound.ExecutionAttempt{Execution: execution.ID, Ordinal: 1, Account: t.account,
-				Holder: c.claim.Holder, GateFence: c.fence})
-		}
-		t.rows.heads[execution.ID] = head
 	}
 	t.tell(c, d)
 }
 
-// tell lists the executions of a component in the item's verdict.
-func (t *turn) tell(c contentOf, d derived) {
-	for _, one := range d.born {
-		if c.claim != nil {
-			one.Attempt = 1
-		}
-		t.verdicts[c.item].Born = append(t.verdicts[c.item].Born, one)
+// execute bears an execution, claimed or due at once.
+func (t *turn) execute(execution inbound.Execution, claim *Holding, fence facts.Fence) {
+	t.rows.executions = append(t.rows.executions, execution)
+	head := inbound.ExecutionHead{Account: t.account, Execution: execution.ID, Projection: execution.Projection, Due: t.held.Now}
+	if claim != nil {
+		head.Attempt, head.Holder, head.Due = 1, claim.Holder, t.held.Now.Add(claim.Lease)
+		t.rows.attempts = append(t.rows.attempts, inbound.ExecutionAttempt{Execution: execution.ID, Ordinal: 1, Account: t.account,
+			Holder: claim.Holder, GateFence: fence})
 	}
+	t.rows.heads[execution.ID] = head
+}
+
+// tell lists the executions of a component in the item's verdict that need no lane. Whatever took a lane is told where it
+// takes it; in a turn of which nobody knows what became, its lease brings it back.
+func (t *turn) tell(c contentOf, d derived) {
+	for i := range d.inputs {
+		if input := &d.inputs[i]; input.order == nil {
+			t.verdicts[c.item].Born = append(t.verdicts[c.item].Born, input.born(attemptOf(c.claim)))
+		}
+	}
+}
+
+// attemptOf is the attempt of an execution that is born, claimed or not.
+func attemptOf(claim *Holding) uint64 {
+	if claim == nil {
+		return 0
+	}
+	return 1
 }
 
 // materializedBody is what the ledger keeps of a materialization.
@@ -152,7 +164,7 @@ func (t *turn) materialize() error {
 			t.verdicts[i].Refusal = facts.Refuse(facts.WrongState, facts.OfReceipt(t.receiptKey(ask.Receipt)), "another item of this turn materializes it")
 		default:
 			seen[ask.Receipt] = true
-			bringing = append(bringing, contentOf{item: i, derived: t.derived[i], claim: ask.Claim, fence: ask.Fence, done: !pending})
+			bringing = append(bringing, contentOf{item: i, derived: t.derived[i], claim: ask.Claim, fence: ask.Fence, profile: ask.Content.Profile, done: !pending})
 			parents = append(parents, inbound.Component{Receipt: ask.Receipt})
 			if !pending {
 				gone = append(gone, t.receiptKey(ask.Receipt))

@@ -36,6 +36,11 @@ type (
 	receiptStep     = txn.Step[facts.ReceiptKey, inbound.ReceiptHead, machines.ReceiptEdge]
 	executionGuards = txn.Guards[facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]
 	executionStep   = txn.Step[facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionEdge]
+
+	laneGuards       = txn.Guards[facts.LaneKey, inbound.Lane, machines.OrderingLaneState, machines.OrderingLaneEdge]
+	laneStep         = txn.Step[facts.LaneKey, inbound.Lane, machines.OrderingLaneEdge]
+	projectionGuards = txn.Guards[facts.ProjectionKey, inbound.ProjectionHead, machines.ProjectionState, machines.ProjectionEdge]
+	projectionStep   = txn.Step[facts.ProjectionKey, inbound.ProjectionHead, machines.ProjectionEdge]
 )
 
 // turn is one attempt at a turn's transaction.
@@ -47,11 +52,15 @@ type turn struct {
 	verdicts []Verdict
 	held     *txn.Account
 
-	receipts   *receiptGuards
-	executions *executionGuards
-	events     map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
-	rows       rows
-	room       room // for what may be left to another turn
+	lanes       map[facts.LaneID]*lane
+	laneHeld    *laneGuards
+	receipts    *receiptGuards
+	projections *projectionGuards
+	executions  *executionGuards
+	events      map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
+	rows        rows
+	backlogged  *bool // whether the account has pending Receipts, once it is asked
+	room        room  // for what may be left to another turn
 }
 
 // rows are what a turn writes.
@@ -61,8 +70,14 @@ type rows struct {
 	whole, open  []inbound.Receipt
 	components   []inbound.Component
 	events       []inbound.Event
+	lanes        []inbound.OrderingLane
+	laneSteps    []laneStep
 	minted       []inbound.Projection
 	waiting      []inbound.Projection
+	places       map[facts.ProjectionID]inbound.ProjectionHead // as they are born
+	settled      []projectionStep                              // of what was born here
+	decided      []projectionStep                              // of what has waited
+	delayed      []inbound.ProjectionHead
 	executions   []inbound.Execution
 	heads        map[facts.ExecutionID]inbound.ExecutionHead // as they are born
 	attempts     []inbound.ExecutionAttempt
@@ -75,7 +90,7 @@ type rows struct {
 
 // Take takes one turn of an account.
 //
-// Locks:   gate, and where it serves share and epoch; receipt heads; execution heads.
+// Locks:   gate, and where it serves share and epoch; lanes; receipt heads; projection heads; execution heads.
 // Refuses: SubjectMissing (the account has no gate, for the whole call); per item: NotServing, ShareMissing,
 // EpochMismatch, EpochNotActive, StaleFence, Revoked, ContentDiffers, SubjectMissing, SubjectEnded, WrongState,
 // StaleHolder, LeaseHeld.
@@ -91,7 +106,7 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
 		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: room{MaxRows, MaxBytes},
 			events: map[facts.EventID]inbound.Event{}}
-		t.rows.heads = map[facts.ExecutionID]inbound.ExecutionHead{}
+		t.rows.heads, t.rows.places = map[facts.ExecutionID]inbound.ExecutionHead{}, map[facts.ProjectionID]inbound.ProjectionHead{}
 		return t.take()
 	})
 }
@@ -101,7 +116,7 @@ func prepare(account facts.AccountID, items []Item) ([][]derived, error) {
 	all := make([][]derived, len(items))
 	for i, item := range items {
 		set := 0
-		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil} {
+		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil, item.Advance != nil} {
 			if is {
 				set++
 			}
@@ -130,7 +145,7 @@ func (t *turn) take() ([]Verdict, error) {
 	if err := t.lockHeads(); err != nil {
 		return nil, err
 	}
-	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete} {
+	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete, t.advance} {
 		if err := decide(); err != nil {
 			return nil, err
 		}
@@ -143,8 +158,11 @@ func (t *turn) take() ([]Verdict, error) {
 	return t.verdicts, t.tx.Apply(writes...)
 }
 
-// lockHeads locks the heads that the items name, one statement a kind.
+// lockHeads locks the lanes and heads that the items name, one statement a kind.
 func (t *turn) lockHeads() (err error) {
+	if err := t.lockLanes(); err != nil {
+		return err
+	}
 	var receipts []facts.ReceiptKey
 	var executions []facts.ExecutionKey
 	for _, item := range t.items {
@@ -163,6 +181,9 @@ func (t *turn) lockHeads() (err error) {
 		if t.receipts, err = txn.Lock(t.tx, schema.ReceiptHeads, receipts); err != nil {
 			return err
 		}
+	}
+	if err := t.lockWaiting(); err != nil {
+		return err
 	}
 	if len(executions) > 0 {
 		t.executions, err = txn.Lock(t.tx, schema.ExecutionHeads, executions)
@@ -209,10 +230,10 @@ func (t *turn) writes() ([]txn.Write, error) {
 	})
 	fresh(&w, schema.Components, r.components)
 	fresh(&w, schema.Events, r.events)
+	births, moves := t.laneMoves()
+	born(&w, schema.OrderingLanes, r.lanes, schema.Lanes, func(f inbound.OrderingLane) inbound.Lane { return inbound.Lane{Account: f.Account, ID: f.ID} }, births...)
 	fresh(&w, schema.Projections, r.minted)
-	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead {
-		return inbound.ProjectionHead{Account: f.Account, Projection: f.ID, Due: t.held.Now}
-	})
+	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead { return r.places[f.ID] }, r.settled...)
 	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] })
 	fresh(&w, schema.ExecutionAttempts, r.attempts)
 	if ends := loaded(&w, schema.AttemptEnds, r.ends); ends != nil {
@@ -221,6 +242,15 @@ func (t *turn) writes() ([]txn.Write, error) {
 				return nil, errors.AssertionFailedf("attempt %d of execution %s has ended otherwise, and its head is held", end.Ordinal, end.Execution)
 			}
 		}
+	}
+	if len(moves) > 0 {
+		w.writes = append(w.writes, txn.Move(t.laneHeld, moves))
+	}
+	if len(r.decided) > 0 {
+		w.writes = append(w.writes, txn.Move(t.projections, r.decided))
+	}
+	if len(r.delayed) > 0 {
+		w.writes = append(w.writes, txn.Carry(t.projections, r.delayed...))
 	}
 	if len(r.carried) > 0 {
 		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))
@@ -268,13 +298,13 @@ func loaded[R any](w *writer, rows schema.Rows[R], brings []R) *txn.Loaded[R] {
 	return one
 }
 
-func born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](w *writer, rows schema.Rows[R], brings []R, guards schema.GuardRows[K, G, S, E], guard func(R) G) {
+func born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](w *writer, rows schema.Rows[R], brings []R, guards schema.GuardRows[K, G, S, E], guard func(R) G, steps ...txn.Step[K, G, E]) {
 	if w.err != nil || len(brings) == 0 {
 		return
 	}
 	one, err := txn.Fresh(w.tx, rows, brings)
 	w.err = err
 	if err == nil {
-		w.writes = append(w.writes, txn.Born(one, guards, guard))
+		w.writes = append(w.writes, txn.Born(one, guards, guard, steps...))
 	}
 }

@@ -64,6 +64,12 @@ var Arrows = map[string][]Arrow{
 	// "Inbound facts", and the append-only superseded decisions of "Durable source ordering").
 	"Receipt":    {{"pending", "materialize", "materialized"}},
 	"Projection": {{"waiting", "mint", "minted"}, {"waiting", "supersede", "superseded"}, {"waiting", "quarantine", "quarantined"}},
+	// Ours: whether the next input of a partition may be taken (section "Durable source ordering": at most one active
+	// Execution, and nothing released by a failure).
+	"OrderingLane": {
+		{"free", "take", "taken"}, {"taken", "release", "free"},
+		{"taken", "hold_failed", "held"}, {"taken", "hold_closed", "held"}, {"taken", "hold_unmet", "held"},
+	},
 	"CutoverDecision": {
 		{"rollback_open", "choose_activation", "activating_v2"}, {"activating_v2", "commit_activation", "v2_committed"},
 		{"rollback_open", "choose_restore", "restoring_v1"}, {"restoring_v1", "commit_restore", "v1_restored"},
@@ -87,4 +93,5 @@ var Births = map[string][]string{
 	"OwnerPublicationBarrier":          {"open"},
 	"Receipt":                          {"pending"},
 	"Projection":                       {"waiting"},
+	"OrderingLane":                     {"free"},
 }

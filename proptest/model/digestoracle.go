@@ -144,6 +144,11 @@ func Window(epoch facts.EpochID, route facts.RouteID, version facts.DefinitionVe
 	return preimage("window", name(epoch), words(route.String()), words(version.String()), words(grouping.String()), name(opening))
 }
 
+// Lane is the preimage of an ordering lane.
+func Lane(account facts.AccountID, epoch facts.EpochID, route facts.RouteID, version facts.DefinitionVersion, partition facts.OrderingPartition) Preimage {
+	return preimage("ordering-lane", name(account), name(epoch), words(route.String()), words(version.String()), words(partition.String()))
+}
+
 // ExecutionRef is the preimage of an execution reference.
 func ExecutionRef(r facts.ExecutionRef) Preimage {
 	mode := missing("01")

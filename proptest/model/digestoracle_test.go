@@ -109,6 +109,8 @@ func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
 		both("projection", author.Projection(canonical, epoch, version, generation), Projection(canonical.Digest, epoch, version, request)),
 		both("window", author.Window(epoch, projection.Route, version, grouping, opening), Window(epoch, projection.Route, version, grouping, opening)),
 		{shape: "epoch-shares", first: author.ShareSet(epoch, accounts), model: ShareSet(epoch, accounts)},
+		both("ordering-lane", author.Lane(account, epoch, projection.Route, version, key[facts.OrderingPartition](t, in.texts[4])),
+			Lane(account, epoch, projection.Route, version, key[facts.OrderingPartition](t, in.texts[4]))),
 	}
 }
 

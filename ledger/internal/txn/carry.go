@@ -69,20 +69,25 @@ func (w *carryWrite[K, G, S, E]) run(tx *Tx) error {
 // together changes guards by one statement, each compared with the fence that its lock returned.
 func (w *carryWrite[K, G, S, E]) together(tx *Tx, chunk []carried) error {
 	table := w.guards.rows.Table
-	keys := len(table.Primary)
-	var set []string
-	var bound []any
-	for i := range chunk[0].set {
-		text, args := assigned(chunk, table.Primary, i)
-		set, bound = append(set, table.ColumnNames()[keys+i]+"="+text), append(bound, args...)
-	}
+	set, bound := assignments(table, chunk)
 	var where [][]driver.Value
 	for _, c := range chunk {
 		where = append(where, c.where)
 	}
-	query := "UPDATE " + table.Name + " SET " + strings.Join(set, ", ") +
-		" WHERE " + names(append(slices.Clone(table.Primary), schema.GuardTail[1])...) + " IN (" + tuples(len(chunk), keys+1) + ")"
+	query := "UPDATE " + table.Name + " SET " + set +
+		" WHERE " + names(append(slices.Clone(table.Primary), schema.GuardTail[1])...) + " IN (" + tuples(len(chunk), len(table.Primary)+1) + ")"
 	return tx.exec(query, append(bound, flat(where)...), len(chunk))
+}
+
+// assignments are what the columns beside the key are set to, for guards of which each may get its own.
+func assignments(table *schema.Table, chunk []carried) (text string, args []any) {
+	keys := len(table.Primary)
+	var set []string
+	for i := range chunk[0].set {
+		one, bound := assigned(chunk, table.Primary, i)
+		set, args = append(set, table.ColumnNames()[keys+i]+"="+one), append(args, bound...)
+	}
+	return strings.Join(set, ", "), args
 }
 
 // assigned is what a column is set to: a value that all get, or each one's own by its key.

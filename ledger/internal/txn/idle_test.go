@@ -43,7 +43,7 @@ func TestScenario075AnIdleHolderKeepsItsLock(t *testing.T) {
 	db := openKernel(t, store, Options{})
 	all := []standing{ownerBarriers.stands(t, db), gates.stands(t, db), epochs.stands(t, db), credentials.stands(t, db), barriers.stands(t, db),
 		windows.stands(t, db), receipts.stands(t, db), projections.stands(t, db), dependencies.stands(t, db), executions.stands(t, db),
-		effects.stands(t, db), permits.stands(t, db), links.stands(t, db)}
+		lanes.stands(t, db), effects.stands(t, db), permits.stands(t, db), links.stands(t, db)}
 	for _, table := range schema.Tables() {
 		locked := table.Kind == schema.Guard || table.Kind == schema.Head
 		if locked && !slices.ContainsFunc(all, func(s standing) bool { return s.table == table }) {

@@ -2,7 +2,10 @@ package txn
 
 import (
 	"database/sql"
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"connectorcore/facts"
 	"connectorcore/machines"
@@ -36,6 +39,9 @@ func (g *Guards[K, G, S, E]) Find(k K) (Guard[G, S], bool) {
 	return guard, ok
 }
 
+// All are the held guards, in no order.
+func (g *Guards[K, G, S, E]) All() iter.Seq[Guard[G, S]] { return maps.Values(g.held) }
+
 // Len is how many of the keys had a guard.
 func (g *Guards[K, G, S, E]) Len() int { return len(g.held) }
 
@@ -45,10 +51,10 @@ func (g *Guards[K, G, S, E]) Len() int { return len(g.held) }
 //
 // Fails with an assertion if the rank does not rise (R08).
 func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], keys []K) (*Guards[K, G, S, E], error) {
-	if err := tx.climb(rows.Table); err != nil {
+	guards, err := none(tx, rows)
+	if err != nil {
 		return nil, err
 	}
-	guards := &Guards[K, G, S, E]{tx: tx, rows: rows, held: make(map[K]Guard[G, S], len(keys)), moved: map[K]bool{}, whole: rows.Table != schema.Epochs.Table}
 	bound := make([]key, 0, len(keys))
 	for _, k := range keys {
 		one, err := keyFrom(rows.Key(&k))
@@ -57,20 +63,8 @@ func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 		}
 		bound = append(bound, one)
 	}
-	columns := rows.Table.ColumnNames() // the guard's own, then state and fence
 	for chunk := range slices.Chunk(ordered(bound), maxRows) {
-		query := selectByKey(rows.Table, columns, len(chunk)) + " FOR UPDATE"
-		err := tx.query(query, flat(keyValues(chunk)), func(r *sql.Rows) error {
-			var guard Guard[G, S]
-			fence := uint64(0)
-			if err := r.Scan(append(rows.Fields(&guard.Row), any(&guard.State), &fence)...); err != nil {
-				return err
-			}
-			guard.Fence = facts.Fence(fence)
-			guards.held[rows.KeyOf(&guard.Row)] = guard
-			return nil
-		})
-		if err != nil {
+		if _, err := guards.lock(selectByKey(rows.Table, rows.Table.ColumnNames(), len(chunk)), flat(keyValues(chunk))); err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +75,75 @@ func Lock[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 		}
 	}
 	return guards, nil
+}
+
+// none are no guards yet, of a table whose rank rises.
+func none[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E]) (*Guards[K, G, S, E], error) {
+	if err := tx.climb(rows.Table); err != nil {
+		return nil, err
+	}
+	return &Guards[K, G, S, E]{tx: tx, rows: rows, held: map[K]Guard[G, S]{}, moved: map[K]bool{}, whole: rows.Table != schema.Epochs.Table}, nil
+}
+
+// lock holds the guards that a SELECT gives, and tells how many those are.
+func (g *Guards[K, G, S, E]) lock(query string, args []any) (found int, err error) {
+	err = g.tx.query(query+" FOR UPDATE", args, func(r *sql.Rows) error {
+		var guard Guard[G, S]
+		fence := uint64(0)
+		if err := r.Scan(append(g.rows.Fields(&guard.Row), any(&guard.State), &fence)...); err != nil {
+			return err
+		}
+		guard.Fence = facts.Fence(fence)
+		g.held[g.rows.KeyOf(&guard.Row)] = guard
+		found++
+		return nil
+	})
+	return found, err
+}
+
+// Query finds guards by columns that are not their key: those in which the columns equal one of the tuples, at most Limit
+// of them in the given order.
+type Query struct {
+	Columns []string
+	Tuples  [][]any
+	Order   string
+	Limit   int
+}
+
+// LockFound locks the guards that queries find, with one statement for each 256 tuples, and tells for each query whether
+// there may be more than its limit let through. What was found stays what is there only under a lock of lower rank that
+// every writer of such guards takes.
+//
+// REQUIRES: an index stands behind the columns and the order of each query.
+func LockFound[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], queries ...Query) (guards *Guards[K, G, S, E], cut []bool, err error) {
+	if guards, err = none(tx, rows); err != nil {
+		return nil, nil, err
+	}
+	if tx.first == nil {
+		return nil, nil, tx.fail(errors.AssertionFailedf("transaction %q: looks for %s under no lock", tx.kind, rows.Table.Name))
+	}
+	cut = make([]bool, len(queries))
+	for i, q := range queries {
+		left := q.Limit
+		for chunk := range slices.Chunk(q.Tuples, maxRows) {
+			if cut[i] = left <= 0; cut[i] {
+				break
+			}
+			var args []any
+			for _, tuple := range chunk {
+				args = append(args, tuple...)
+			}
+			query := "SELECT " + strings.Join(rows.Table.ColumnNames(), ",") + " FROM " + rows.Table.Name + " WHERE " + names(q.Columns...) +
+				" IN (" + tuples(len(chunk), len(q.Columns)) + ") ORDER BY " + q.Order + " LIMIT ?"
+			found, err := guards.lock(query, append(args, left))
+			if err != nil {
+				return nil, nil, err
+			}
+			left -= found
+			cut[i] = left <= 0
+		}
+	}
+	return guards, cut, nil
 }
 
 // firstTouch prepares the write that settles an unknown commit, on the first guard that exists.

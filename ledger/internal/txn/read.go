@@ -179,3 +179,16 @@ func States[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx,
 	}
 	return stands, nil
 }
+
+// Any tells, under a lock, whether an account has a guard of this table. The first part of the guard's key is the account.
+func Any[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], account facts.AccountID) (there bool, err error) {
+	if err := tx.readable(rows.Table); err != nil {
+		return false, err
+	}
+	query := "SELECT 1 FROM " + rows.Table.Name + " WHERE " + rows.Table.Primary[0] + "=? LIMIT 1"
+	err = tx.query(query, []any{account}, func(r *sql.Rows) error {
+		there = true
+		return r.Scan(new(int))
+	})
+	return there, err
+}

@@ -116,10 +116,34 @@ var projections = subject[inbound.Projection, facts.ProjectionKey, inbound.Proje
 	fresh: func() inbound.Projection {
 		return inbound.Projection{ID: facts.Mint[facts.ProjectionID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](),
 			Event: facts.Mint[facts.EventID](), Route: someKey[facts.RouteID]("contacts"), Version: someKey[facts.DefinitionVersion]("1"),
-			Canonical: facts.CanonicalProjectionDigest{Digest: anyDigest()}, Birth: inbound.BornOpen}
+			Canonical: facts.CanonicalProjectionDigest{Digest: anyDigest()}, Lane: facts.Mint[facts.LaneID](),
+			Ref: facts.ExecutionRefDigest{Digest: anyDigest()}, Birth: inbound.BornOpen}
 	},
 	guard: func(f inbound.Projection) inbound.ProjectionHead {
-		return inbound.ProjectionHead{Account: f.Account, Projection: f.ID, Due: someTime}
+		return inbound.ProjectionHead{Account: f.Account, Projection: f.ID, Lane: f.Lane, Place: somePlace, Due: someTime}
+	},
+}
+
+var somePlace = inbound.Place{Order: facts.SourceOrder{Position: somePosition("1")}, Content: anyDigest()}
+
+func somePosition(number string) facts.SourcePosition {
+	position, err := facts.ParseIntegerPosition(number)
+	if err != nil {
+		panic(err)
+	}
+	return position
+}
+
+var lanes = subject[inbound.OrderingLane, facts.LaneKey, inbound.Lane, machines.OrderingLaneState, machines.OrderingLaneEdge]{
+	rows: schema.OrderingLanes, guards: schema.Lanes, edges: edgesOf[machines.OrderingLaneEdge](machines.OrderingLane),
+	fresh: func() inbound.OrderingLane {
+		return inbound.OrderingLane{ID: facts.Mint[facts.LaneID](), Digest: anyDigest(), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](),
+			Route: someKey[facts.RouteID]("contacts"), Version: someKey[facts.DefinitionVersion]("1"), Partition: someKey[facts.OrderingPartition]("contact/1"),
+			Contract: anyDigest(), Baseline: inbound.BaselineEmpty}
+	},
+	guard: func(f inbound.OrderingLane) inbound.Lane { return inbound.Lane{Account: f.Account, ID: f.ID} },
+	carry: func(k facts.LaneKey) *inbound.Lane {
+		return &inbound.Lane{Account: k.Account, ID: k.Subject, Active: facts.Mint[facts.ExecutionID](), At: somePlace}
 	},
 }
 
@@ -196,6 +220,7 @@ func TestM07ExecutionDependencyTakesExactlyItsEdges(t *testing.T) { dependencies
 func TestM09RemoteEffectTakesExactlyItsEdges(t *testing.T)        { effects.wholeProduct(t) }
 func TestM10DispatchPermitTakesExactlyItsEdges(t *testing.T)      { permits.wholeProduct(t) }
 func TestM11RemoteLinkTakesExactlyItsEdge(t *testing.T)           { links.wholeProduct(t) }
+func TestOrderingLaneTakesExactlyItsEdges(t *testing.T)           { lanes.wholeProduct(t) }
 func TestReceiptTakesExactlyItsEdge(t *testing.T)                 { receipts.wholeProduct(t) }
 func TestProjectionTakesExactlyItsEdges(t *testing.T)             { projections.wholeProduct(t) }
 

@@ -70,15 +70,18 @@ func (w appendWrite[R]) run(tx *Tx) error {
 
 // Born writes the loaded facts that are missing, each with its guard in the machine's start state at fence 1. A fact
 // that was there gets no guard, whatever became of its own: what has ended is not born again (R02).
-func Born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](loaded *Loaded[R], rows schema.GuardRows[K, G, S, E], guard func(R) G) Write {
-	return &bornWrite[R, K, G, S, E]{appendWrite: appendWrite[R]{loaded}, guards: rows, guard: guard}
+//
+// Steps take subjects over edges at once that are born here, each with its ledger row.
+func Born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](loaded *Loaded[R], rows schema.GuardRows[K, G, S, E], guard func(R) G, steps ...Step[K, G, E]) Write {
+	return &bornWrite[R, K, G, S, E]{appendWrite: appendWrite[R]{loaded}, guard: guard, path: path[K, G, S, E]{rows: rows}, steps: steps}
 }
 
 type bornWrite[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct {
 	appendWrite[R]
-	guards schema.GuardRows[K, G, S, E]
-	guard  func(R) G
-	rows   [][]driver.Value
+	path[K, G, S, E]
+	guard func(R) G
+	steps []Step[K, G, E]
+	born  [][]driver.Value
 }
 
 // check asks that each fact bears its own guard: a fresh fact could otherwise bring back what has ended.
@@ -86,17 +89,34 @@ func (w *bornWrite[R, K, G, S, E]) check(tx *Tx) error {
 	if err := w.appendWrite.check(tx); err != nil {
 		return err
 	}
+	steps := map[K][]Step[K, G, E]{}
+	for _, step := range w.steps {
+		steps[step.Key] = append(steps[step.Key], step)
+	}
 	for _, i := range w.loaded.missing() {
-		row := w.guard(w.loaded.brings[i])
-		subject := w.guards.Subject(w.guards.KeyOf(&row))
+		guard := Guard[G, S]{Row: w.guard(w.loaded.brings[i]), State: w.rows.Start, Fence: 1}
+		k := w.rows.KeyOf(&guard.Row)
+		subject := w.rows.Subject(k)
 		if own := w.loaded.values[i][:len(w.loaded.rows.Table.Primary)]; !sameRow(own, []driver.Value{subject[:]}) {
-			return errors.AssertionFailedf("transaction %q: a fact of %s bears another's guard in %s, of %s", tx.kind, w.loaded.rows.Table.Name, w.guards.Table.Name, subject)
+			return errors.AssertionFailedf("transaction %q: a fact of %s bears another's guard in %s, of %s", tx.kind, w.loaded.rows.Table.Name, w.rows.Table.Name, subject)
 		}
-		bound, err := values(append(w.guards.Fields(&row), w.guards.Start, uint64(1)))
+		for _, step := range steps[k] {
+			if err := w.step(step, &guard); err != nil {
+				return errors.Wrapf(err, "transaction %q", tx.kind)
+			}
+		}
+		delete(steps, k)
+		if w.rows.Deletes() && guard.State.Terminal() {
+			continue // born and ended at once
+		}
+		bound, err := values(append(w.rows.Fields(&guard.Row), guard.State, uint64(guard.Fence)))
 		if err != nil {
-			return errors.Wrapf(err, "a row of %s", w.guards.Table.Name)
+			return errors.Wrapf(err, "a row of %s", w.rows.Table.Name)
 		}
-		w.rows = append(w.rows, bound)
+		w.born = append(w.born, bound)
+	}
+	if len(steps) > 0 {
+		return errors.AssertionFailedf("transaction %q: takes %d %s over an edge that are not born here", tx.kind, len(steps), w.rows.Machine)
 	}
 	return nil
 }
@@ -105,7 +125,10 @@ func (w *bornWrite[R, K, G, S, E]) run(tx *Tx) error {
 	if err := w.appendWrite.run(tx); err != nil {
 		return err
 	}
-	return tx.insert(w.guards.Table, w.rows)
+	if err := tx.insert(w.rows.Table, w.born); err != nil {
+		return err
+	}
+	return tx.insert(w.rows.Ledger, w.ledger)
 }
 
 // Step takes one subject over one edge.
@@ -121,13 +144,13 @@ type Step[K comparable, G any, E machines.Edge] struct {
 //
 // That the subject stands where the edge begins is the decision's to know: a step that does not fit is an assertion.
 func Move[K comparable, G any, S machines.State, E machines.EdgeOf[S]](guards *Guards[K, G, S, E], steps []Step[K, G, E]) Write {
-	return &moveWrite[K, G, S, E]{guards: guards, steps: steps}
+	return &moveWrite[K, G, S, E]{guards: guards, path: path[K, G, S, E]{rows: guards.rows}, steps: steps}
 }
 
 type moveWrite[K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct {
+	path[K, G, S, E]
 	guards *Guards[K, G, S, E]
 	steps  []Step[K, G, E]
-	ledger [][]driver.Value
 	moved  []moved
 }
 
@@ -147,10 +170,10 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 	if !w.guards.whole {
 		return errors.AssertionFailedf("transaction %q: moves an epoch without all its shares; lock it by LockEpochs", tx.kind)
 	}
-	path := make(map[K]Guard[G, S], len(w.steps))
+	stands := make(map[K]Guard[G, S], len(w.steps))
 	var order []K
 	for _, step := range w.steps {
-		guard, held := path[step.Key]
+		guard, held := stands[step.Key]
 		if !held {
 			if guard, held = w.guards.held[step.Key]; !held {
 				return errors.AssertionFailedf("transaction %q: edge %s of a %s that it does not hold", tx.kind, step.Edge, step.Edge.Machine())
@@ -160,45 +183,17 @@ func (w *moveWrite[K, G, S, E]) check(tx *Tx) error {
 		if err := w.step(step, &guard); err != nil {
 			return errors.Wrapf(err, "transaction %q", tx.kind)
 		}
-		path[step.Key] = guard
+		stands[step.Key] = guard
 	}
 	for _, k := range order {
 		if w.guards.moved[k] {
 			return errors.AssertionFailedf("transaction %q: two Moves of one %s; give one of them all steps", tx.kind, w.guards.rows.Machine)
 		}
 		w.guards.moved[k] = true
-		if err := w.end(k, path[k]); err != nil {
+		if err := w.end(k, stands[k]); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// step checks one edge against where its subject stands and prepares its ledger row.
-func (w *moveWrite[K, G, S, E]) step(step Step[K, G, E], guard *Guard[G, S]) error {
-	subject := w.guards.rows.Subject(step.Key)
-	switch {
-	case !step.Edge.Valid():
-		return errors.AssertionFailedf("%s %s: %s", step.Edge.Machine(), subject, step.Edge)
-	case any(step.Edge.From()) != any(guard.State):
-		return errors.AssertionFailedf("%s %s: edge %s leaves %s, and it stands in %s", step.Edge.Machine(), subject, step.Edge, step.Edge.From(), guard.State)
-	case step.Evidence.Proof() != step.Edge.Proof():
-		return errors.AssertionFailedf("%s %s: edge %s demands proof %q and got %q", step.Edge.Machine(), subject, step.Edge, step.Edge.Proof(), step.Evidence.Proof())
-	}
-	row, err := values([]any{subject, uint64(guard.Fence), step.Edge.From(), step.Edge, step.Edge.To(), step.Evidence.Bytes()})
-	if err != nil {
-		return errors.Wrapf(err, "a row of %s", w.guards.rows.Ledger.Name)
-	}
-	w.ledger = append(w.ledger, row)
-	guard.State = step.Edge.To()
-	guard.Fence++
-	if step.Row == nil {
-		return nil
-	}
-	if w.guards.rows.KeyOf(step.Row) != step.Key {
-		return errors.AssertionFailedf("%s %s: edge %s would give it another's row", step.Edge.Machine(), subject, step.Edge)
-	}
-	guard.Row = *step.Row
 	return nil
 }
 
@@ -265,20 +260,22 @@ func (w *moveWrite[K, G, S, E]) together(tx *Tx, like moved, chunk []moved) erro
 		query = "UPDATE " + table.Name + " SET state=?, fence=fence+?"
 		set = []any{like.to, int64(like.edges)}
 		if like.row != nil {
-			carried := table.ColumnNames()[len(table.Primary):]
-			for i, v := range like.row {
-				query += ", " + carried[i] + "=?"
-				set = append(set, v)
+			gets := make([]carried, len(chunk))
+			for i, m := range chunk {
+				gets[i] = carried{m.row, m.where}
 			}
+			text, args := assignments(table, gets)
+			query, set = query+", "+text, append(set, args...)
 		}
 	}
 	query += " WHERE " + names(append(slices.Clone(table.Primary), "fence")...) + " IN (" + tuples(len(chunk), len(table.Primary)+1) + ")"
 	return tx.exec(query, append(set, flat(where)...), len(chunk))
 }
 
+// sameMove tells whether one statement can move both; what each of them carries may differ.
 func sameMove(a, b moved) bool {
 	return a.ends && b.ends || a.ends == b.ends && a.edges == b.edges && (a.row == nil) == (b.row == nil) &&
-		sameRow(append([]driver.Value{a.to}, a.row...), append([]driver.Value{b.to}, b.row...))
+		sameRow([]driver.Value{a.to}, []driver.Value{b.to})
 }
 
 func split[T any](all []T, in func(T) bool) (yes, no []T) {
@@ -301,5 +298,39 @@ func (tx *Tx) insert(table *schema.Table, rows [][]driver.Value) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// path are edges that subjects of one machine take, with the ledger's rows of them.
+type path[K comparable, G any, S machines.State, E machines.EdgeOf[S]] struct {
+	rows   schema.GuardRows[K, G, S, E]
+	ledger [][]driver.Value
+}
+
+// step checks one edge against where its subject stands and prepares its ledger row.
+func (w *path[K, G, S, E]) step(step Step[K, G, E], guard *Guard[G, S]) error {
+	subject := w.rows.Subject(step.Key)
+	switch {
+	case !step.Edge.Valid():
+		return errors.AssertionFailedf("%s %s: %s", step.Edge.Machine(), subject, step.Edge)
+	case any(step.Edge.From()) != any(guard.State):
+		return errors.AssertionFailedf("%s %s: edge %s leaves %s, and it stands in %s", step.Edge.Machine(), subject, step.Edge, step.Edge.From(), guard.State)
+	case step.Evidence.Proof() != step.Edge.Proof():
+		return errors.AssertionFailedf("%s %s: edge %s demands proof %q and got %q", step.Edge.Machine(), subject, step.Edge, step.Edge.Proof(), step.Evidence.Proof())
+	}
+	row, err := values([]any{subject, uint64(guard.Fence), step.Edge.From(), step.Edge, step.Edge.To(), step.Evidence.Bytes()})
+	if err != nil {
+		return errors.Wrapf(err, "a row of %s", w.rows.Ledger.Name)
+	}
+	w.ledger = append(w.ledger, row)
+	guard.State = step.Edge.To()
+	guard.Fence++
+	if step.Row == nil {
+		return nil
+	}
+	if w.rows.KeyOf(step.Row) != step.Key {
+		return errors.AssertionFailedf("%s %s: edge %s would give it another's row", step.Edge.Machine(), subject, step.Edge)
+	}
+	guard.Row = *step.Row
 	return nil
 }

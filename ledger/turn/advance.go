@@ -1,0 +1,282 @@
+package turn
+
+import (
+	"time"
+
+	"connectorcore/facts"
+	"connectorcore/facts/inbound"
+	"connectorcore/ledger/internal/txn"
+	"connectorcore/machines"
+	"connectorcore/schema"
+
+	"github.com/cockroachdb/errors"
+)
+
+// takenBody is what the ledgers of a lane and of a Projection keep of an execution that takes the lane.
+type takenBody struct{ Lane, Projection, Execution, Position, TieBreaker []byte }
+
+// Proof is that the execution is born in the same transaction.
+func (takenBody) Proof() machines.Proof { return machines.ProjectionMint.Proof() }
+
+// Version is 1.
+func (takenBody) Version() uint16 { return 1 }
+
+// releasedBody is what the ledger of a lane keeps of the Runtime's receipt.
+type releasedBody struct {
+	Execution, Receipt []byte
+	Outcome            string
+}
+
+// Proof is the Runtime's receipt.
+func (releasedBody) Proof() machines.Proof { return machines.OrderingLaneRelease.Proof() }
+
+// Version is 1.
+func (releasedBody) Version() uint16 { return 1 }
+
+// supersededBody names the place that is newer: the execution's that takes the lane, or the high-water.
+type supersededBody struct{ Lane, Position, TieBreaker []byte }
+
+// Proof is that the lane has taken a greater position, or completed this one.
+func (supersededBody) Proof() machines.Proof { return machines.ProjectionSupersede.Proof() }
+
+// Version is 1.
+func (supersededBody) Version() uint16 { return 1 }
+
+// setAsideBody says why a Projection is set aside.
+type setAsideBody struct {
+	Reason string
+	Lane   []byte
+}
+
+// Proof is a closed reason.
+func (setAsideBody) Proof() machines.Proof { return machines.ProjectionQuarantine.Proof() }
+
+// Version is 1.
+func (setAsideBody) Version() uint16 { return 1 }
+
+// advance moves on every lane that an item brings something to, releases, or names. An execution that is completed and
+// the next one of its lane so share a turn.
+func (t *turn) advance() error {
+	for i, item := range t.items {
+		switch {
+		case item.Advance != nil:
+			ask := item.Advance
+			l := t.lanes[ask.Lane]
+			switch {
+			case t.refuses(i, t.serves(ask.Premise)):
+			case !l.there():
+				t.verdicts[i].Refusal = facts.Refuse(facts.SubjectMissing, facts.OfLane(l.key), "nothing ever waited in it")
+			default:
+				l.movers = append(l.movers, mover{i, ask.Claim, ask.Fence, ask.Profile})
+			}
+		case item.Complete != nil && item.Complete.Next != nil && t.verdicts[i].Refusal == nil && !item.Complete.Lane.IsZero():
+			next := item.Complete.Next
+			if t.serves(next.Premise) == nil {
+				l := t.lanes[item.Complete.Lane]
+				l.movers = append(l.movers, mover{i, &next.Holding, next.Fence, item.Complete.Profile})
+			}
+		}
+	}
+	taken := map[*lane]*candidate{}
+	var stored []inbound.Projection
+	for _, l := range t.inOrder() {
+		if !l.there() {
+			continue
+		}
+		if taken[l] = t.choose(l); taken[l] != nil && taken[l].brief == nil {
+			stored = append(stored, inbound.Projection{ID: taken[l].head.Projection})
+		}
+	}
+	inputs := map[facts.ProjectionID]inbound.Projection{}
+	if len(stored) > 0 {
+		there, err := txn.Children(t.tx, schema.Projections, stored, 1)
+		if err != nil {
+			return err
+		}
+		for _, projection := range there {
+			inputs[projection.ID] = projection
+		}
+	}
+	for _, l := range t.inOrder() {
+		if !l.there() {
+			continue
+		}
+		if err := t.settle(l, taken[l], inputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// laneRoom is what an input takes that has waited and takes its lane.
+var laneRoom = room{rows: inputRows + laneRows}
+
+// choose decides a lane, as far as there is an item under which it may be moved on.
+func (t *turn) choose(l *lane) *candidate {
+	if len(l.movers) == 0 {
+		return nil
+	}
+	claims := l.claimer() != nil && t.room.holds(laneRoom)
+	chosen := l.decide(t.held.Now, claims)
+	if chosen != nil && chosen.brief == nil {
+		t.room = t.room.less(laneRoom)
+	}
+	return chosen
+}
+
+// claimer is the first item that claims.
+func (l *lane) claimer() *mover {
+	for i := range l.movers {
+		if l.movers[i].claim != nil {
+			return &l.movers[i]
+		}
+	}
+	return nil
+}
+
+// settle writes what was decided of a lane.
+func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]inbound.Projection) error {
+	mark := l.row.High.Order
+	if chosen != nil {
+		mark = chosen.head.Place.Order
+		if err := t.occupy(l, chosen, inputs); err != nil {
+			return err
+		}
+	}
+	for _, c := range l.waiting {
+		var err error
+		switch c.fate {
+		case isSuperseded:
+			err = t.over(c, machines.ProjectionSupersede, supersededBody{l.key.Subject[:], mark.Position.Encoded(), mark.TieBreaker.Encoded()})
+		case isQuarantined:
+			err = t.over(c, machines.ProjectionQuarantine, setAsideBody{c.code.String(), l.key.Subject[:]})
+		case staysWaiting:
+			err = t.stays(l, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// occupy mints the execution of an input, which takes the lane.
+func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]inbound.Projection) error {
+	by := l.claimer()
+	brief := c.brief
+	if brief == nil {
+		projection, known := inputs[c.head.Projection]
+		author, err := by.profile.Author()
+		switch {
+		case err != nil:
+			return err
+		case !known || projection.Epoch != t.held.Serving.Epoch().ID:
+			return errors.AssertionFailedf("projection %s waits in lane %s, and it is no input of epoch %s", c.head.Projection, l.key.Subject, t.held.Serving.Epoch().ID)
+		}
+		execution := author.Execution(projection.ID, 0).ID
+		brief = &derivedInput{projection: projection, command: author.Command(execution).ID, execution: inbound.Execution{ID: execution, Account: t.account,
+			Projection: projection.ID, Epoch: projection.Epoch, Ref: projection.Ref, Lane: projection.Lane}}
+	}
+	place := c.head.Place
+	evidence, err := facts.Prove(takenBody{l.key.Subject[:], brief.projection.ID[:], brief.execution.ID[:], place.Order.Position.Encoded(), place.Order.TieBreaker.Encoded()})
+	if err != nil {
+		return err
+	}
+	l.step(machines.OrderingLaneTake, evidence, inbound.Lane{Account: t.account, ID: l.key.Subject, High: l.row.High, Active: brief.execution.ID, At: place})
+	if c.brief != nil {
+		t.rows.minted = append(t.rows.minted, brief.projection)
+	} else {
+		t.rows.decided = append(t.rows.decided, projectionStep{Key: t.projectionKey(c), Edge: machines.ProjectionMint, Evidence: evidence})
+	}
+	t.execute(brief.execution, by.claim, by.fence)
+	t.verdicts[by.item].Born = append(t.verdicts[by.item].Born, brief.born(1))
+	return nil
+}
+
+func (t *turn) projectionKey(c *candidate) facts.ProjectionKey {
+	return facts.ProjectionKey{Account: t.account, Subject: c.head.Projection}
+}
+
+// over ends an input that is never applied. One that this turn brings is born and ended at once, and never has a head.
+func (t *turn) over(c *candidate, edge machines.ProjectionEdge, body facts.EvidenceBody) error {
+	evidence, err := facts.Prove(body)
+	if err != nil {
+		return err
+	}
+	step := projectionStep{Key: t.projectionKey(c), Edge: edge, Evidence: evidence}
+	switch {
+	case c.brief != nil:
+		t.waiting(c, t.held.Now)
+		t.rows.settled = append(t.rows.settled, step)
+	case t.room.rows > 0: // what there is no room for waits, and is below the lane's mark whenever it is looked at again
+		t.room.rows--
+		t.rows.decided = append(t.rows.decided, step)
+	}
+	return nil
+}
+
+// waiting bears an input that is not minted by this turn.
+func (t *turn) waiting(c *candidate, due facts.Instant) {
+	projection := c.brief.projection
+	projection.Birth = inbound.BornOpen
+	c.head.Due = due
+	t.rows.waiting, t.rows.places[projection.ID] = append(t.rows.waiting, projection), c.head
+}
+
+// stays leaves an input waiting. It is not looked at again before there is a reason: its lane is released, its time has
+// come, or its lane was free and nobody claimed it.
+func (t *turn) stays(l *lane, c *candidate) error {
+	now := t.held.Now
+	if c.brief != nil {
+		t.waiting(c, l.later(c, now))
+		return nil
+	}
+	due := c.head.Due
+	switch soon := l.state == machines.OrderingLaneFree && !l.unread && l.takes(c, now); {
+	case c.due && !soon && l.gap(c, now):
+		open, err := t.backlog()
+		switch {
+		case err != nil:
+			return err
+		case open: // an input that has come already may close the gap (R23)
+			due = now.Add(handOver)
+		case !l.order.GapHolds:
+			return t.over(c, machines.ProjectionQuarantine, setAsideBody{facts.SequenceGap.String(), l.key.Subject[:]})
+		default:
+			due = now.Add(gapHeld)
+			t.verdicts[l.movers[0].item].Gaps = append(t.verdicts[l.movers[0].item].Gaps, c.head.Projection)
+		}
+	case c.due:
+		due = l.later(c, now)
+	case soon && due.After(now.Add(handOver)):
+		due = now.Add(handOver)
+	}
+	if !due.Equal(c.head.Due) {
+		c.head.Due = due
+		t.rows.delayed = append(t.rows.delayed, c.head)
+	}
+	return nil
+}
+
+// gapHeld is how long a held gap is left alone before it is told of again.
+const gapHeld = time.Hour
+
+// gap tells whether the lane waits for a position that has not come by the input's deadline.
+func (l *lane) gap(c *candidate, now facts.Instant) bool {
+	return len(l.movers) > 0 && l.order.strict() && l.state == machines.OrderingLaneFree && !l.unread && !c.head.Deadline.After(now)
+}
+
+// backlog tells whether the account has a Receipt of which not everything is written.
+func (t *turn) backlog() (bool, error) {
+	if t.backlogged == nil {
+		open := len(t.rows.open) > 0
+		if !open {
+			var err error
+			if open, err = txn.Any(t.tx, schema.ReceiptHeads, t.account); err != nil {
+				return false, err
+			}
+		}
+		t.backlogged = &open
+	}
+	return *t.backlogged, nil
+}
