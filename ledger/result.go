@@ -113,6 +113,7 @@ type stood struct {
 	heads      *txn.Guards[facts.ExecutionKey, inbound.ExecutionHead, machines.ExecutionState, machines.ExecutionEdge]
 	executions map[facts.ExecutionID]inbound.Execution
 	results    map[facts.CommandID]inbound.ApplicationResult
+	lanes      map[facts.LaneKey]txn.Guard[inbound.Lane, machines.OrderingLaneState]
 }
 
 func (b *batch) stand(tx *txn.Tx) (*stood, error) {
@@ -134,10 +135,17 @@ func (b *batch) stand(tx *txn.Tx) (*stood, error) {
 	if err != nil {
 		return nil, err
 	}
+	var lanes []facts.LaneKey
 	for _, birth := range births {
 		found.executions[birth.ID] = birth
+		if !birth.Lane.IsZero() {
+			lanes = append(lanes, facts.LaneKey{Account: b.account, Subject: birth.Lane})
+		}
 	}
-	return found, nil
+	if len(lanes) > 0 { // whoever writes a lane holds the account's gate
+		found.lanes, err = txn.Standing(tx, schema.Lanes, lanes)
+	}
+	return found, err
 }
 
 // read reads the results that the commands have.
@@ -197,6 +205,9 @@ func (s *stood) refuse(apply Apply, birth inbound.Execution) *facts.Refusal {
 		return facts.Refuse(facts.SubjectEnded, apply.subject(), "it has no head")
 	case head.State != machines.ExecutionReady:
 		return facts.Refuse(facts.WrongState, apply.subject(), "it is %s", head.State)
+	}
+	if lane := s.lanes[facts.LaneKey{Account: apply.Account, Subject: birth.Lane}]; !birth.Lane.IsZero() && lane.Row.Active != apply.Execution {
+		return facts.Refuse(facts.StaleHolder, apply.subject(), "its lane is %s, and names execution %s", lane.State, lane.Row.Active)
 	}
 	return nil
 }

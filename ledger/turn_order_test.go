@@ -400,3 +400,19 @@ func TestU11APartitionOfAnExactRouteHasOneLane(t *testing.T) {
 		t.Errorf("a second lane of a partition: %v", err)
 	}
 }
+
+// R26: a result is committed only for the execution that its lane names.
+func TestR26AnExecutionThatItsLaneDoesNotNameIsNotApplied(t *testing.T) {
+	a := newApplying(t)
+	a.born = a.brings(a.premise, placed(t, latest, "p", "a@1"))
+	_, err := a.store.Admin.ExecContext(t.Context(), "UPDATE ordering_lane_guard SET active_execution=UNHEX(REPEAT('ab', 16))")
+	ok(t, err)
+	_, err = a.once(a.app, a.create)
+	refused(t, "the lane names another", err, facts.StaleHolder)
+	a.expect("after the refusal", "0 contacts, results none")
+	_, err = a.store.Admin.ExecContext(t.Context(), "UPDATE ordering_lane_guard SET active_execution=?", a.born[0].Execution)
+	ok(t, err)
+	_, err = a.once(a.app, a.create)
+	ok(t, err)
+	a.expect("in its lane", "1 contacts, results applied")
+}

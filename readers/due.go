@@ -24,18 +24,9 @@ func Due[K comparable, G any, S machines.State, E machines.EdgeOf[S]](ctx contex
 		from = now.AddDate(-100, 0, 0)
 	}
 	query := "SELECT " + strings.Join(table.ColumnNames(), ",") + " FROM " + table.Name + " WHERE due_at>=? AND due_at<=? ORDER BY due_at LIMIT ?"
-	found, err := r.pool.QueryContext(ctx, query, from, now, limit)
-	if err != nil {
-		return nil, now, errors.Wrapf(err, "readers: %s", table.Name)
+	found, err := guards(ctx, r, rows, query, from, now, limit)
+	for _, guard := range found {
+		heads = append(heads, guard.Row)
 	}
-	for found.Next() {
-		var row G
-		var state S
-		fence := uint64(0)
-		if err := found.Scan(append(rows.Fields(&row), any(&state), &fence)...); err != nil {
-			return nil, now, errors.CombineErrors(errors.Wrapf(err, "readers: a row of %s", table.Name), found.Close())
-		}
-		heads = append(heads, row)
-	}
-	return heads, now, errors.Wrapf(errors.CombineErrors(found.Err(), found.Close()), "readers: %s", table.Name)
+	return heads, now, err
 }

@@ -90,11 +90,28 @@ type Guard[G any, S machines.State] struct {
 func Standing[K comparable, G any, S machines.State, E machines.EdgeOf[S]](ctx context.Context, r *Reader, rows schema.GuardRows[K, G, S, E], key K) (guard Guard[G, S], found bool, err error) {
 	table := rows.Table
 	query := "SELECT " + strings.Join(table.ColumnNames(), ",") + " FROM " + table.Name + " WHERE " + strings.Join(table.Primary, "=? AND ") + "=?"
-	fence := uint64(0)
-	err = r.pool.QueryRowContext(ctx, query, rows.Key(&key)...).Scan(append(rows.Fields(&guard.Row), any(&guard.State), &fence)...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return guard, false, nil
+	all, err := guards(ctx, r, rows, query, rows.Key(&key)...)
+	if err != nil || len(all) == 0 {
+		return guard, false, err
 	}
-	guard.Fence = facts.Fence(fence)
-	return guard, err == nil, errors.Wrapf(err, "readers: %s", table.Name)
+	return all[0], true, nil
+}
+
+// guards reads the guards that a query over all columns gives.
+func guards[K comparable, G any, S machines.State, E machines.EdgeOf[S]](ctx context.Context, r *Reader, rows schema.GuardRows[K, G, S, E], query string, args ...any) ([]Guard[G, S], error) {
+	found, err := r.pool.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, errors.Wrapf(err, "readers: %s", rows.Table.Name)
+	}
+	var all []Guard[G, S]
+	for found.Next() {
+		var guard Guard[G, S]
+		fence := uint64(0)
+		if err := found.Scan(append(rows.Fields(&guard.Row), any(&guard.State), &fence)...); err != nil {
+			return nil, errors.CombineErrors(errors.Wrapf(err, "readers: a row of %s", rows.Table.Name), found.Close())
+		}
+		guard.Fence = facts.Fence(fence)
+		all = append(all, guard)
+	}
+	return all, errors.Wrapf(errors.CombineErrors(found.Err(), found.Close()), "readers: %s", rows.Table.Name)
 }

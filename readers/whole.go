@@ -4,11 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"connectorcore/facts"
 	"connectorcore/machines"
 	"connectorcore/schema"
-
-	"github.com/cockroachdb/errors"
 )
 
 // Whole reads every row of a table in the order of its key. It is for tables that grow by what people do, a row for each
@@ -24,19 +21,5 @@ func Whole[R any](ctx context.Context, r *Reader, rows schema.Rows[R]) ([]R, err
 func Standings[K comparable, G any, S machines.State, E machines.EdgeOf[S]](ctx context.Context, r *Reader, rows schema.GuardRows[K, G, S, E]) ([]Guard[G, S], error) {
 	table := rows.Table
 	query := "SELECT " + strings.Join(table.ColumnNames(), ",") + " FROM " + table.Name + " ORDER BY " + strings.Join(table.Primary, ",")
-	found, err := r.pool.QueryContext(ctx, query)
-	if err != nil {
-		return nil, errors.Wrapf(err, "readers: %s", table.Name)
-	}
-	var all []Guard[G, S]
-	for found.Next() {
-		var guard Guard[G, S]
-		fence := uint64(0)
-		if err := found.Scan(append(rows.Fields(&guard.Row), any(&guard.State), &fence)...); err != nil {
-			return nil, errors.CombineErrors(errors.Wrapf(err, "readers: a row of %s", table.Name), found.Close())
-		}
-		guard.Fence = facts.Fence(fence)
-		all = append(all, guard)
-	}
-	return all, errors.Wrapf(errors.CombineErrors(found.Err(), found.Close()), "readers: %s", table.Name)
+	return guards(ctx, r, rows, query)
 }

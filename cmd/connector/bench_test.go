@@ -59,18 +59,19 @@ func TestTheBenchMeasuresAWholeDeploymentThatAppliesEveryDeliveryOnce(t *testing
 			for name, want := range map[string]struct {
 				got  *int
 				want int
-			}{"n": {m.N, 60}, "duplicates": {m.Duplicates, 0}, "lost": {m.Lost, 0}, "redelivered": {m.Redelivered, 6}, "anew": {m.Anew, 0}} {
+			}{"n": {m.N, 60}, "duplicates": {m.Duplicates, 0}, "order_violations": {m.Order, 0}, "lost": {m.Lost, 0}, "redelivered": {m.Redelivered, 6}, "anew": {m.Anew, 0}} {
 				if want.got == nil || *want.got != want.want {
 					t.Errorf("%s is not %d: %s", name, want.want, out)
 				}
 			}
-			if m.Workload == nil || *m.Workload != workload || m.Order == nil {
+			if m.Workload == nil || *m.Workload != workload {
 				t.Errorf("it lacks a key: %s", out)
 			}
-			// Nine rows of ours and the application's one: fewer would be rows that the count of the database has missed, and
-			// more are more than docs/performance.md allows.
-			if m.Inserted == nil || *m.Inserted < 10.9 || *m.Inserted > 11.1 {
-				t.Errorf("an operation inserts other than 11 rows: %s", out)
+			// Twelve rows of ours and the application's one, two more if its input has waited, and two for the birth of its
+			// lane: fewer would be rows that the count of the database has missed, and more are more than docs/performance.md
+			// allows.
+			if m.Inserted == nil || *m.Inserted < 12.9 || *m.Inserted > 17.1 {
+				t.Errorf("an operation inserts other than 13 to 17 rows: %s", out)
 			}
 		})
 	}

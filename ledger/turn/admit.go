@@ -90,10 +90,10 @@ func (t *turn) revoked(asked []askedAdmission) (map[facts.CredentialGenerationID
 			ids = append(ids, id)
 		}
 	}
-	states, err := txn.States(t.tx, schema.CredentialGates, ids)
+	stand, err := txn.Standing(t.tx, schema.CredentialGates, ids)
 	revoked := map[facts.CredentialGenerationID]bool{}
 	for _, id := range ids {
-		revoked[id] = states[id] != machines.CredentialGenerationDispatchGateEnabled
+		revoked[id] = stand[id].State != machines.CredentialGenerationDispatchGateEnabled
 	}
 	return revoked, err
 }

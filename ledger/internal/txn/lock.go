@@ -88,17 +88,19 @@ func none[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 // lock holds the guards that a SELECT gives, and tells how many those are.
 func (g *Guards[K, G, S, E]) lock(query string, args []any) (found int, err error) {
 	err = g.tx.query(query+" FOR UPDATE", args, func(r *sql.Rows) error {
-		var guard Guard[G, S]
-		fence := uint64(0)
-		if err := r.Scan(append(g.rows.Fields(&guard.Row), any(&guard.State), &fence)...); err != nil {
-			return err
-		}
-		guard.Fence = facts.Fence(fence)
+		guard, err := scanGuard(r, g.rows)
 		g.held[g.rows.KeyOf(&guard.Row)] = guard
 		found++
-		return nil
+		return err
 	})
 	return found, err
+}
+
+func scanGuard[K comparable, G any, S machines.State, E machines.EdgeOf[S]](r *sql.Rows, rows schema.GuardRows[K, G, S, E]) (guard Guard[G, S], err error) {
+	fence := uint64(0)
+	err = r.Scan(append(rows.Fields(&guard.Row), any(&guard.State), &fence)...)
+	guard.Fence = facts.Fence(fence)
+	return guard, err
 }
 
 // Query finds guards by columns that are not their key: those in which the columns equal one of the tuples, at most Limit

@@ -149,9 +149,10 @@ func Ended[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, 
 	return last, nil
 }
 
-// States reads, under a lock of another row, where guards stand now. It locks none of them: what it returns may have
-// changed when this transaction commits, so it refuses what is plainly over and permits nothing.
-func States[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], keys []K) (map[K]S, error) {
+// Standing reads, under a lock of another row, where guards stand now. It locks none of them: unless every writer of theirs
+// takes the lock that is held, what it returns may have changed when this transaction commits, so that it refuses what is
+// plainly over and permits nothing.
+func Standing[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], keys []K) (map[K]Guard[G, S], error) {
 	if err := tx.readable(rows.Table); err != nil {
 		return nil, err
 	}
@@ -163,14 +164,11 @@ func States[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx,
 		}
 		bound = append(bound, one)
 	}
-	stands := map[K]S{}
+	stands := map[K]Guard[G, S]{}
 	for chunk := range slices.Chunk(ordered(bound), maxRows) {
 		err := tx.query(selectByKey(rows.Table, rows.Table.ColumnNames(), len(chunk)), flat(keyValues(chunk)), func(r *sql.Rows) error {
-			var row G
-			var state S
-			fence := uint64(0)
-			err := r.Scan(append(rows.Fields(&row), any(&state), &fence)...)
-			stands[rows.KeyOf(&row)] = state
+			guard, err := scanGuard(r, rows)
+			stands[rows.KeyOf(&guard.Row)] = guard
 			return err
 		})
 		if err != nil {
