@@ -28,7 +28,7 @@ type lane struct {
 	unread bool // what waits in it was not read whole
 	ends   bool // its execution is completed here, perhaps
 
-	waiting []*candidate
+	waiting []*candidate // what has waited and is read, and what this turn brings
 	movers  []mover
 }
 
@@ -136,17 +136,11 @@ func (t *turn) lockWaiting() (err error) {
 			due.Tuples = append(due.Tuples, []any{t.account, id})
 		}
 	}
-	var queries []txn.Query
-	for _, q := range []txn.Query{latest, strict, due} {
-		if len(q.Tuples) > 0 {
-			queries = append(queries, q)
-		}
-	}
-	if len(queries) == 0 {
+	if len(latest.Tuples)+len(strict.Tuples)+len(due.Tuples) == 0 {
 		return nil
 	}
 	var cut []bool
-	if t.projections, cut, err = txn.LockFound(t.tx, schema.ProjectionHeads, queries...); err != nil {
+	if t.projections, cut, err = txn.LockFound(t.tx, schema.ProjectionHeads, latest, strict, due); err != nil {
 		return err
 	}
 	for guard := range t.projections.All() {
@@ -154,12 +148,29 @@ func (t *turn) lockWaiting() (err error) {
 			l.waiting = append(l.waiting, &candidate{head: guard.Row, due: named[guard.Row.Projection]})
 		}
 	}
-	if slices.Contains(cut, true) {
-		for _, l := range t.lanes { // what a lane has of greater ones is not known
-			l.unread = l.unread || len(l.waiting) == 0
+	t.unread(false, cut[0])
+	t.unread(true, cut[1])
+	return nil
+}
+
+// unread marks the lanes of a contract that a limit has cut off. Of the last one that was read the greatest inputs are
+// known, which is all that the latest position asks for; a strict sequence has to know every rival.
+func (t *turn) unread(strict, cut bool) {
+	if !cut {
+		return
+	}
+	all := t.inOrder()
+	slices.Reverse(all)
+	for _, l := range all {
+		if l.order.strict() != strict {
+			continue
+		}
+		read := len(l.waiting) > 0
+		l.unread = !read || strict
+		if read {
+			return
 		}
 	}
-	return nil
 }
 
 // inOrder are the lanes, those with the greatest ids first, as they are read.
@@ -317,11 +328,9 @@ func (l *lane) later(c *candidate, now facts.Instant) facts.Instant {
 	switch {
 	case l.state == machines.OrderingLaneHeld:
 		return now.Add(time.Hour)
-	case l.state == machines.OrderingLaneTaken, l.unread:
-		return now.Add(waiting)
-	case l.takes(c, now):
+	case l.state == machines.OrderingLaneFree && !l.unread && l.takes(c, now):
 		return now.Add(handOver)
-	case c.head.Deadline.After(now):
+	case c.head.Deadline.After(now) && (l.state == machines.OrderingLaneFree || c.head.Deadline.Before(now.Add(waiting))):
 		return c.head.Deadline
 	}
 	return now.Add(waiting)
