@@ -96,6 +96,20 @@ func TestP21AnOldAttemptDoesNotEndItsSuccessor(t *testing.T) {
 	}
 }
 
+// The end of an attempt comes in the very turn in which another process gets the next one: it is kept as if it had come later.
+func TestP21AnEndIsKeptThatComesWithTheClaimThatOvertakesIt(t *testing.T) {
+	s, premise := turnScene(t)
+	born := s.admit(delivery(t, premise, "d-1", "a body", eventsOf(t, true, "e-1")))[0].Born[0]
+	_, err := s.store.Admin.ExecContext(t.Context(), "UPDATE execution_head SET due_at = NOW(6) - INTERVAL 1 SECOND")
+	ok(t, err)
+	got := s.turn(
+		turn.Item{Claim: &turn.Claim{Premise: premise, Holding: turn.Holding{Holder: facts.Mint[facts.HolderID](), Lease: time.Minute}, Execution: born.Execution}},
+		turn.Item{End: &turn.End{Execution: born.Execution, Attempt: 1, Holder: holder, Reason: facts.ExecutionFailing}})
+	if got[0].Attempt != 2 || codeOf(got[1]) != facts.StaleHolder || s.count("SELECT COUNT(*) FROM execution_attempt_end WHERE ordinal=1") != 1 {
+		t.Errorf("%+v, stored %s", got, s.written())
+	}
+}
+
 // Claims that would all write the same into one head, at once from two processes: one of them makes the attempt, and the
 // others, of the same holder, are told of it. Claims of as many holders: one wins.
 func TestScenario111ClaimsThatWriteTheSameAreWonOnce(t *testing.T) {

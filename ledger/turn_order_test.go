@@ -416,3 +416,42 @@ func TestR26AnExecutionThatItsLaneDoesNotNameIsNotApplied(t *testing.T) {
 	ok(t, err)
 	a.expect("in its lane", "1 contacts, results applied")
 }
+
+// Two kinds of positions have no order. Which of them a lane takes first decides nothing of the other one but that it has no
+// place there.
+func TestP15PositionsOfTwoKindsAreNotOverwrittenSilently(t *testing.T) {
+	s, premise := turnScene(t)
+	content := placed(t, latest, "p", "a@1", "b@2", "c@3")
+	content.Components[2].Event.Order.Position = orderOf(t, "1", "3").TieBreaker
+	applied := s.applies(premise, latest, s.brings(premise, content)...)
+	if n := s.count("SELECT COUNT(*) FROM projection_ledger WHERE to_state='quarantined' AND LOCATE('position_kinds_differ', evidence) > 0"); n != 2 || len(applied) != 1 {
+		t.Errorf("applied %v; of the others %d are set aside: %s", applied, n, s.fates())
+	}
+}
+
+// What says something else at a position of a sequence is a contradiction, whether it comes before that position is completed
+// or after, and whatever its tie-breaker is.
+func TestP15APositionOfASequenceIsOnePlaceWhateverBreaksTies(t *testing.T) {
+	for _, tie := range []string{"w", "x", "y"} {
+		s, premise := turnScene(t)
+		order := strict(t)
+		applied := s.applies(premise, order, s.brings(premise, placed(t, order, "p", "a@1/x"))...)
+		applied = append(applied, s.applies(premise, order, s.brings(premise, placed(t, order, "p", "b@1/"+tie+"=else", "c@2"))...)...)
+		s.stand("[a c]", "minted 2, superseded 0, quarantined 1, waiting 0", applied)
+	}
+}
+
+// An input that comes while its lane is taken is looked at when its own time comes, though nothing else happens then.
+func TestP15WhatWaitsBehindATakenLaneIsLookedAtInItsTime(t *testing.T) {
+	s, premise := turnScene(t)
+	order := turn.Order{Wait: 2 * time.Minute}
+	s.brings(premise, placed(t, order, "p", "a@1"))
+	first := s.turn(s.looks(premise, order, s.due()))[0].Born
+	s.brings(premise, placed(t, order, "p", "b@2"))
+	if next := s.completes(premise, order, first[0], machines.ApplicationResultApplied); next != nil {
+		t.Fatalf("%+v has not settled", next)
+	}
+	if n := s.count("SELECT COUNT(*) FROM projection_head WHERE due_at <= deadline_at"); n != 1 {
+		t.Error("the lane is free, and nobody looks at it when its input has settled")
+	}
+}

@@ -92,7 +92,7 @@ func (t *turn) end() error {
 			continue // it was ended before
 		case head.Attempt != ask.Attempt || head.Holder != ask.Holder || t.changed(ask.Execution):
 			refusal = facts.Refuse(facts.StaleHolder, subject, "attempt %d is its last one, and attempt %d was ended", head.Attempt, ask.Attempt)
-			if ask.Attempt < head.Attempt {
+			if ask.Attempt < head.Attempt || t.changed(ask.Execution) { // perhaps by a claim of this turn
 				overtaken = append(overtaken, ask)
 			}
 		}

@@ -269,21 +269,39 @@ func (l *lane) decide(now facts.Instant, claims bool) *candidate {
 			continue
 		}
 		c.fate = isMinted
-		for _, other := range l.waiting {
-			if other.fate == staysWaiting && (slices.Contains(rivals, other) || !l.order.strict() && bytes.Compare(other.head.Sort, c.head.Sort) < 0) {
-				other.fate = isSuperseded
-			}
+		for _, other := range rivals {
+			other.fate = isSuperseded
 		}
+		l.overtake(c)
 		return c
 	}
 	return nil
 }
 
-// pass compares an input with what the lane has completed.
+// overtake ends what waits below the latest position. What has no order with it has no place in its lane, and is not lost
+// as something older.
+func (l *lane) overtake(chosen *candidate) {
+	for _, c := range l.waiting {
+		if c.fate != staysWaiting || l.order.strict() {
+			continue
+		}
+		switch order, err := c.head.Place.Order.Compare(chosen.head.Place.Order); {
+		case err != nil:
+			c.fate, c.code = isQuarantined, facts.PositionKindsDiffer
+		case order < 0:
+			c.fate = isSuperseded
+		}
+	}
+}
+
+// pass compares an input with what the lane has completed. A place of a strict sequence is a position: a tie-breaker makes no
+// second place at it, for which nothing would ever come to be the one before.
 func (l *lane) pass(c *candidate) {
 	var over int
 	var err error
 	switch mark := l.row.High.Order; {
+	case !mark.Position.IsZero() && l.order.strict():
+		over, err = c.head.Place.Order.Position.Compare(mark.Position)
 	case !mark.Position.IsZero():
 		over, err = c.head.Place.Order.Compare(mark)
 	case l.order.strict(): // before its beginning there is nothing, and the beginning itself is still to come
@@ -323,14 +341,15 @@ func (l *lane) rivals(c *candidate) []*candidate {
 }
 
 // later is when an input that stays is looked at again, whatever else happens. A lane that is free and was not taken is
-// looked at soon.
+// looked at soon. One that is taken may be free again by the input's deadline.
 func (l *lane) later(c *candidate, now facts.Instant) facts.Instant {
+	free := l.state == machines.OrderingLaneFree && !l.unread
 	switch {
 	case l.state == machines.OrderingLaneHeld:
 		return now.Add(time.Hour)
-	case l.state == machines.OrderingLaneFree && !l.unread && l.takes(c, now):
+	case free && l.takes(c, now):
 		return now.Add(handOver)
-	case c.head.Deadline.After(now) && (l.state == machines.OrderingLaneFree || c.head.Deadline.Before(now.Add(waiting))):
+	case c.head.Deadline.After(now) && (free || c.head.Deadline.Before(now.Add(waiting))):
 		return c.head.Deadline
 	}
 	return now.Add(waiting)
