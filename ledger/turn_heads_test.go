@@ -25,6 +25,7 @@ type owned struct {
 // openSubjects are all kinds of open work that a turn makes or ends.
 var openSubjects = []owned{
 	{machines.Receipt, "receipt", "receipt_id", "f.birth='open'", "receipt_head", "receipt_ledger"},
+	{machines.ProjectionWindow, "projection_window", "window_id", "TRUE", "projection_window_head", "projection_window_ledger"},
 	{machines.Projection, "projection", "projection_id", "f.birth='open'", "projection_head", "projection_ledger"},
 	{machines.Execution, "execution", "execution_id", "TRUE", "execution_head", "execution_ledger"},
 }

@@ -329,7 +329,7 @@ func (p *play) completion(ask *model.Completion) *turn.Completion {
 		one.Lane, one.Order = born.Lane, p.order(lane)
 	}
 	if ask.Next != nil {
-		one.Next = &turn.Next{Premise: p.under(ask.Next.Premise), Holding: *p.holding(ask.Next.Holder), Profile: facts.ProfileV2}
+		one.Next = &turn.Next{Premise: p.under(ask.Next.Premise), Holding: *p.holding(ask.Next.Holder)}
 	}
 	return one
 }

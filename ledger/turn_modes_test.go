@@ -22,10 +22,12 @@ var legal = map[string]string{
 	"again":       "v2_serving halting_v2 v2_halted", // the very same admission, of which nobody knows what became
 	"end":         "v2_serving halting_v2 v2_halted",
 	"complete":    "v2_serving halting_v2 v2_halted",
+	"join":        "v2_serving",
+	"seal":        "v2_serving",
 }
 
 // kinds are the kinds of item, in the order in which modeItems gives them.
-var kinds = []string{"admit", "materialize", "claim", "duplicate", "conflict", "again", "end", "complete"}
+var kinds = []string{"admit", "materialize", "claim", "duplicate", "conflict", "again", "end", "complete", "join", "seal"}
 
 // modeItems are one item of each kind, all legal now, over subjects of their own.
 func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
@@ -35,7 +37,8 @@ func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
 	whole := delivery(t, premise, key(2), "a body", eventsOf(t, true, key(2), key(3)))
 	free := delivery(t, premise, key(3), "a body", eventsOf(t, true, key(4)))
 	free.Claim = nil
-	got := s.admit(bare, whole, free)
+	gathered := delivery(t, premise, key(7), "a body", joining(t, gather(t, key(7), 1), key(7)))
+	got := s.admit(bare, whole, free, gathered)
 	duplicate := delivery(t, premise, key(2), "a body", nil)
 	duplicate.Body = []byte("a body, retry 2") // kept as evidence, so that it writes a row
 	return []turn.Item{
@@ -47,6 +50,8 @@ func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
 		{Admit: whole},
 		{End: &turn.End{Execution: got[1].Born[0].Execution, Attempt: 1, Holder: holder, Reason: facts.ExecutionFailing}},
 		{Complete: completion(got[1].Born[1])},
+		{Admit: delivery(t, premise, key(8), "a body", joining(t, gather(t, key(8), 2), key(8)))},
+		{Seal: s.sealing(premise, key(7))},
 	}
 }
 
@@ -61,6 +66,9 @@ var wrote = map[string]map[string]int{
 	"again":       {},
 	"end":         {"execution_attempt_end": 1},
 	"complete":    {"execution_ledger": 1, "execution_head": -1},
+	"join": {"receipt_admission_key": 1, "receipt": 1, "receipt_component": 1, "event": 1, "window_member": 1, "projection_window": 1,
+		"projection_window_head": 1},
+	"seal": {"projection_window_head": -1, "projection_window_ledger": 1, "projection": 1, "execution": 1, "execution_head": 1, "execution_attempt": 1},
 }
 
 // Q02, as far as turns go: every kind of item in every mode of the gate, all kinds in one turn, against the table above.

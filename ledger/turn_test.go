@@ -94,7 +94,7 @@ func (s *scene) admit(asks ...*turn.Admission) []turn.Verdict {
 
 // inboundTables are the tables that a turn writes.
 var inboundTables = []string{"receipt_admission_key", "receipt", "receipt_head", "receipt_ledger", "receipt_component", "receipt_redelivery",
-	"event", "projection", "projection_head", "projection_ledger", "ordering_lane", "ordering_lane_guard", "ordering_lane_ledger",
+	"event", "projection_window", "window_member", "projection_window_head", "projection_window_ledger", "projection", "projection_head", "projection_ledger", "ordering_lane", "ordering_lane_guard", "ordering_lane_ledger",
 	"execution", "execution_head", "execution_attempt", "execution_attempt_end", "execution_ledger"}
 
 // written are the numbers of rows of the tables that a turn writes, those with none left out.

@@ -47,6 +47,7 @@ var projectionFact = &Table{
 		{Name: "route_version", Type: typeKey},
 		{Name: "canonical_digest", Type: typeDigest},
 		{Name: "input", Type: typeEvidence},
+		{Name: "window_id", Type: typeID, Nullable: true},
 		{Name: "lane_id", Type: typeID, Nullable: true},
 		{Name: "execution_ref_digest", Type: typeDigest},
 		{Name: "birth", Type: typeState},
@@ -69,6 +70,6 @@ var (
 	}}
 	Projections = Rows[inbound.Projection]{projectionFact, func(r *inbound.Projection) []any {
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Event, &r.Route, &r.Version, &r.Canonical, blob{&r.Input},
-			optional[facts.LaneID]{&r.Lane}, &r.Ref, birthColumn{&r.Birth}}
+			optional[facts.WindowID]{&r.Window}, optional[facts.LaneID]{&r.Lane}, &r.Ref, birthColumn{&r.Birth}}
 	}}
 )

@@ -8,33 +8,6 @@ import (
 	"connectorcore/machines"
 )
 
-var windowFact = &Table{
-	Name: "projection_window", Kind: Fact,
-	Says: "The birth of a window.",
-	Columns: []Column{
-		{Name: "window_id", Type: typeID},
-		{Name: "account_id", Type: typeID},
-		{Name: "epoch_id", Type: typeID},
-		{Name: "grouping_digest", Type: typeDigest},
-		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
-	},
-	Primary: []string{"window_id"},
-	Reader:  "members of the window, by exact window",
-}
-
-var windowHead = guardTable(machines.ProjectionWindow, Head, RankWindow, Table{
-	Says: "An open window.",
-	Columns: []Column{
-		{Name: "account_id", Type: typeID},
-		{Name: "window_id", Type: typeID},
-		{Name: "grouping_digest", Type: typeDigest},
-	},
-	Primary: []string{"account_id", "window_id"},
-	Reader:  "sealing and input, by exact window, locked; the account's open windows",
-	Indexes: []Index{{Name: "projection_window_head_grouping", Columns: []string{"grouping_digest"}, Unique: true,
-		Reader: "one open window per epoch, route and grouping key; input finds it"}},
-})
-
 var executionFact = &Table{
 	Name: "execution", Kind: Fact,
 	Says: "The birth of one execution generation of a Projection.",
@@ -146,7 +119,6 @@ var resultFact = &Table{
 }
 
 var (
-	windowLedger     = ledgerTable(machines.ProjectionWindow)
 	executionLedger  = ledgerTable(machines.Execution)
 	dependencyLedger = ledgerTable(machines.ExecutionDependency)
 )
@@ -156,7 +128,7 @@ var inboundTables = []*Table{
 	eventFact, projectionFact, projectionHead, projectionLedger,
 	laneFact, laneGuard, laneLedger,
 	attemptFact, attemptEndFact,
-	windowFact, windowHead, windowLedger,
+	windowFact, memberFact, windowHead, windowLedger,
 	executionFact, executionHead, executionLedger,
 	dependencyFact, dependencyHead, dependencyLedger,
 	resultFact,
@@ -164,9 +136,6 @@ var inboundTables = []*Table{
 
 // Rows of the inbound side.
 var (
-	ProjectionWindows = Rows[inbound.ProjectionWindow]{windowFact, func(r *inbound.ProjectionWindow) []any {
-		return []any{&r.ID, &r.Account, &r.Epoch, &r.Grouping}
-	}}
 	Executions = Rows[inbound.Execution]{executionFact, func(r *inbound.Execution) []any {
 		return []any{&r.ID, &r.Account, &r.Projection, &r.Epoch, &r.Ref, optional[facts.LaneID]{&r.Lane}}
 	}}
@@ -186,9 +155,6 @@ var (
 
 // Heads of the inbound side.
 var (
-	WindowHeads = heads(machines.ProjectionWindowOpen, machines.ProjectionWindowSeal, windowHead, windowLedger,
-		func(g *inbound.WindowHead) (*facts.AccountID, *facts.WindowID) { return &g.Account, &g.Window },
-		func(g *inbound.WindowHead) []any { return []any{&g.Grouping} })
 	ExecutionHeads = heads(machines.ExecutionReady, machines.ExecutionWait, executionHead, executionLedger,
 		func(g *inbound.ExecutionHead) (*facts.AccountID, *facts.ExecutionID) { return &g.Account, &g.Execution },
 		func(g *inbound.ExecutionHead) []any {

@@ -26,6 +26,7 @@ var fieldOf = map[string]string{
 	"shares_digest": "SharesDigest", "generation_id": "Generation",
 	"barrier_set_id": "BarrierSet", "serving_publication_barrier_set.barrier_set_id": "ID", "scope_digest": "Scope", "attempt_id": "Attempt",
 	"window_id": "Window", "projection_window.window_id": "ID", "grouping_digest": "Grouping",
+	"grouping_key": "Key", "route_digest": "Route", "members": "Members", "payload_bytes": "Bytes",
 	"execution_id": "Execution", "execution.execution_id": "ID", "projection_id": "Projection",
 	"dependency_id": "Dependency", "execution_dependency.dependency_id": "ID", "deadline_at": "Deadline",
 	"command_id": "Command", "execution_ref_digest": "ExecutionRef", "outcome": "Outcome", "result_digest": "Result",
@@ -121,7 +122,7 @@ func ofGuards[K comparable, G any, S machines.State, E machines.EdgeOf[S]](g sch
 var codecs = []codec{
 	ofRows(schema.AccountServingGates), ofRows(schema.ServingEpochs), ofRows(schema.EpochShares),
 	ofRows(schema.CredentialGenerationDispatchGates), ofRows(schema.ServingPublicationBarrierSets),
-	ofRows(schema.ProjectionWindows), ofRows(schema.Executions), ofRows(schema.ExecutionDependencies), ofRows(schema.ApplicationResults),
+	ofRows(schema.ProjectionWindows), ofRows(schema.WindowMembers), ofRows(schema.Executions), ofRows(schema.ExecutionDependencies), ofRows(schema.ApplicationResults),
 	ofRows(schema.RemoteEffects), ofRows(schema.DispatchPermits), ofRows(schema.RemoteLinks),
 	ofRows(schema.Deployments), ofRows(schema.OwnerBarriers), ofRows(schema.OwnerBarrierHolds), ofRows(schema.OwnerGenerations),
 	ofRows(schema.OwnerStandings), ofRows(schema.OwnerSelections), ofRows(schema.OwnerReferences), ofGuards(schema.OwnerBarrierGuards),

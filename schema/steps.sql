@@ -867,3 +867,48 @@ CREATE TABLE IF NOT EXISTS ordering_lane_ledger (
   CONSTRAINT ordering_lane_ledger_edges CHECK ((from_state, edge, to_state) IN (('free', 'take', 'taken'), ('taken', 'release', 'free'), ('taken', 'hold_failed', 'held'), ('taken', 'hold_closed', 'held'), ('taken', 'hold_unmet', 'held'))),
   CONSTRAINT ordering_lane_ledger_birth CHECK (seq > 1 OR seq = 1 AND from_state IN ('free'))
 );
+
+-- step 81: a window names its exact route (issue 4)
+ALTER TABLE projection_window ADD COLUMN IF NOT EXISTS route varbinary(512) NOT NULL AFTER grouping_digest;
+
+-- step 82: a window names the version of its route (issue 4)
+ALTER TABLE projection_window ADD COLUMN IF NOT EXISTS route_version varbinary(512) NOT NULL AFTER route;
+
+-- step 83: a window keeps its grouping key (issue 4)
+ALTER TABLE projection_window ADD COLUMN IF NOT EXISTS grouping_key varbinary(512) NOT NULL AFTER route_version;
+
+-- step 84: a window has an immutable deadline (issue 4)
+ALTER TABLE projection_window ADD COLUMN IF NOT EXISTS deadline_at datetime(6) NOT NULL AFTER grouping_key;
+
+-- step 85: a full window takes no input of its grouping (issue 4)
+ALTER TABLE projection_window_head MODIFY COLUMN grouping_digest binary(32) NULL;
+
+-- step 86: an open window counts its members (issue 4)
+ALTER TABLE projection_window_head ADD COLUMN IF NOT EXISTS members bigint unsigned NOT NULL AFTER grouping_digest;
+
+-- step 87: an open window counts their bytes (issue 4)
+ALTER TABLE projection_window_head ADD COLUMN IF NOT EXISTS payload_bytes bigint unsigned NOT NULL AFTER members;
+
+-- step 88: an open window has its deadline (issue 4)
+ALTER TABLE projection_window_head ADD COLUMN IF NOT EXISTS deadline_at datetime(6) NOT NULL AFTER payload_bytes;
+
+-- step 89: an open window is due (issue 4)
+ALTER TABLE projection_window_head ADD COLUMN IF NOT EXISTS due_at datetime(6) NOT NULL AFTER deadline_at;
+
+-- step 90: windows that are due are found (issue 4)
+CREATE INDEX IF NOT EXISTS projection_window_head_due ON projection_window_head (due_at);
+
+-- step 91: a projection knows its window (issue 4)
+ALTER TABLE projection ADD COLUMN IF NOT EXISTS window_id binary(16) NULL AFTER input;
+
+-- step 92: create table window_member
+CREATE TABLE IF NOT EXISTS window_member (
+  window_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  account_id binary(16) NOT NULL,
+  event_id binary(16) NOT NULL,
+  route_digest binary(32) NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (window_id, ordinal) CLUSTERED,
+  UNIQUE KEY window_member_event (event_id, route_digest)
+);

@@ -66,6 +66,7 @@ type Driver struct {
 	receipts   *hand[facts.ReceiptID]   // that this process materializes
 	executions *hand[facts.ExecutionID] // that it has claimed, or asks for
 	lanes      *hand[facts.LaneID]      // that it asks to be moved on
+	windows    *hand[facts.WindowID]    // that it closes
 	pauses     *patience
 }
 
@@ -74,7 +75,7 @@ func Open(p Parts, o Options) (*Driver, error) {
 	o.complete()
 	d := &Driver{options: o, log: o.Log, reader: p.Reader, directory: p.Directory, holder: facts.Mint[facts.HolderID](), woken: make(chan struct{}, 1),
 		pauses: newPatience(o.Clock)}
-	d.lanes = newHand[facts.LaneID](lanesMax, d.wake)
+	d.lanes, d.windows = newHand[facts.LaneID](lanesMax, d.wake), newHand[facts.WindowID](windowsMax, d.wake)
 	d.receipts, d.executions = newHand[facts.ReceiptID](receiptsMax, d.wake), newHand[facts.ExecutionID](o.Hand, d.wake)
 	d.root, d.cancel = context.WithCancel(context.Background())
 	var err error

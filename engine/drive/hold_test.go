@@ -99,7 +99,7 @@ func TestScenario061TenThousandHeadsThatCannotBeMovedHideNothing(t *testing.T) {
 
 // A Receipt that waits for what cannot be written yet is not derived again by every sweep: its head is due later.
 func TestAReceiptThatWaitsIsLeftAlone(t *testing.T) {
-	s := stage.ServingPacks(t, patched(t, stage.Batched, "changes", "window: {policy: grouped, grouping: event.locator, members_max: 5, close_after_seconds: 60}"))
+	s := stage.ServingPacks(t, patched(t, stage.Batched, "changes", "dependencies: [{requires: remote_link, owner_slot: event.locator, deadline_seconds: 60}]"))
 	account := s.Accounts[0]
 	one := open(t, s, s.Store.Hosted(t, notes), noting, drive.Options{Sweep: 20 * time.Millisecond})
 	if status, body := one.send(account, batch(t, account, 2)); status != 202 {

@@ -47,6 +47,7 @@ func contentSize(content *turn.Content, body int) turns.Size {
 			continue
 		}
 		size.Bytes += len(component.Event.Payload)
+		size.Rows += 4 * len(component.Event.Joins)
 		for _, input := range component.Event.Inputs {
 			size.Rows += 4
 			if input.Order != nil {

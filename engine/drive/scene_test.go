@@ -52,7 +52,7 @@ func patched(t testing.TB, shape stage.Shape, route, more string) string {
 // age lets time pass for everything that is open: what is due later is due now.
 func (s *scene) age() {
 	s.t.Helper()
-	for _, table := range []string{"receipt_head", "execution_head"} {
+	for _, table := range []string{"receipt_head", "execution_head", "projection_window_head"} {
 		if _, err := s.Store.Admin.ExecContext(s.t.Context(), "UPDATE "+table+" SET due_at = due_at - INTERVAL 9 MINUTE WHERE due_at > NOW(6)"); err != nil {
 			s.t.Fatal(err)
 		}

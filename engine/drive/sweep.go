@@ -63,7 +63,7 @@ func (r *round) read(now, end facts.Instant) {
 
 // sweeping looks for due heads until the driver ends: at once, then in every interval, or when it is woken.
 func (d *Driver) sweeping() {
-	var receipts, executions, projections round
+	var receipts, executions, projections, windows round
 	for {
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.ReceiptHeads, &receipts, d.receipts.full, func(h inbound.ReceiptHead) facts.Instant { return h.Due }, d.resume)
@@ -73,6 +73,9 @@ func (d *Driver) sweeping() {
 		}
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.ProjectionHeads, &projections, d.busy, func(h inbound.ProjectionHead) facts.Instant { return h.Due }, d.advance)
+		}
+		for nth, more := 0, true; more && nth < pagesMax; nth++ {
+			more = sweep(d, schema.WindowHeads, &windows, d.crowded, func(h inbound.WindowHead) facts.Instant { return h.Due }, d.seal)
 		}
 		ring, stop := d.options.Clock.Alarm(d.options.Sweep)
 		select {

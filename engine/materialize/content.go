@@ -40,8 +40,8 @@ func Content(profile facts.Profile, channel *frozen.Channel, header []facts.Head
 	return content
 }
 
-// eventOf is the event of a component with its inputs, and whether something follows from it that is not written yet: a
-// window that is to gather it, or an execution that is to wait for another fact.
+// eventOf is the event of a component with its inputs and the windows that gather it, and whether something follows from it
+// that is not written yet: an execution that is to wait for another fact.
 func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Route, inputs map[*pack.Route]frozen.Route) (*turn.Event, bool, error) {
 	event, err := reading.Normalize(component, routes)
 	if err != nil {
@@ -54,18 +54,18 @@ func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Rou
 		switch {
 		case match.Refusal != nil:
 			return nil, false, match.Refusal
-		case !match.Route.Window.Immediate(), len(match.Route.Dependencies) > 0:
+		case len(match.Route.Dependencies) > 0:
 			open = true
+			continue
+		case !match.Route.Window.Immediate():
+			w := &match.Route.Window
+			made.Joins = append(made.Joins, turn.Join{Route: match.Route.Name, Version: match.Route.Version, Grouping: match.Grouping,
+				Members: uint64(w.Members), Close: time.Duration(w.Close) * time.Second, Quiet: time.Duration(w.Quiet) * time.Second})
 			continue
 		}
 		route := inputs[match.Route]
-		input, err := route.Mapping.Project([]*pack.Event{event})
+		one, err := inputOf(route, []*pack.Event{event})
 		if err != nil {
-			return nil, false, err
-		}
-		one := turn.Input{Route: route.Name, Version: route.Version, PackGeneration: route.Generation,
-			Command: route.Command.Definition, CommandVersion: route.Command.Version, Bytes: input.Bytes()}
-		if one.Order, err = Order(route.Route); err != nil {
 			return nil, false, err
 		}
 		if route.Ordering.Strict() {
@@ -79,6 +79,18 @@ func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Rou
 		return nil, false, facts.Refuse(facts.InputTooLarge, facts.OfInput("component"), "%d inputs follow from it", len(made.Inputs))
 	}
 	return made, open, nil
+}
+
+// inputOf is the input that a route makes of events.
+func inputOf(route frozen.Route, members []*pack.Event) (turn.Input, error) {
+	input, err := route.Mapping.Project(members)
+	if err != nil {
+		return turn.Input{}, err
+	}
+	one := turn.Input{Route: route.Name, Version: route.Version, PackGeneration: route.Generation,
+		Command: route.Command.Definition, CommandVersion: route.Command.Version, Bytes: input.Bytes()}
+	one.Order, err = Order(route.Route)
+	return one, err
 }
 
 // Order is what a route says of its lanes; nil for one that is order-independent.

@@ -9,23 +9,6 @@ import (
 	"connectorcore/machines"
 )
 
-// ProjectionWindow is the birth of a window. Grouping is the digest of epoch, route and canonical grouping key.
-//
-// Spec: Inbound facts.
-type ProjectionWindow struct {
-	ID       facts.WindowID
-	Account  facts.AccountID
-	Epoch    facts.EpochID
-	Grouping facts.Digest
-}
-
-// WindowHead is an open window. There is at most one for a grouping.
-type WindowHead struct {
-	Account  facts.AccountID
-	Window   facts.WindowID
-	Grouping facts.Digest
-}
-
 // Execution is the birth of one immutable execution generation of a Projection.
 //
 // Spec: Inbound facts.

@@ -127,7 +127,8 @@ type Event struct {
 	Payload    []byte
 }
 
-// Projection is one application input under one exact route.
+// Projection is one application input under one exact route: of an event, or of a window, where Event is the member whose
+// place it takes.
 //
 // Spec: Inbound facts (Projection).
 type Projection struct {
@@ -139,6 +140,7 @@ type Projection struct {
 	Version   facts.DefinitionVersion
 	Canonical facts.CanonicalProjectionDigest
 	Input     []byte
+	Window    facts.WindowID           // of which it is the input; zero for an immediate route
 	Lane      facts.LaneID             // zero for an order-independent route
 	Ref       facts.ExecutionRefDigest // of the one Execution that it may mint
 	Birth     Birth                    // whole, if its Execution was born with it

@@ -40,7 +40,9 @@ var (
 )
 
 // Shapes lists every declared shape, for docs/digests.md and its test.
-func Shapes() []*digest.Shape { return []*digest.Shape{resultShape, receiptShape} }
+func Shapes() []*digest.Shape {
+	return []*digest.Shape{resultShape, receiptShape, groupingShape, windowMembersShape, routeDefinitionShape}
+}
 
 // ResultDigest is the digest of an application's own answer, exactly as it gave it. Zero bytes have a digest of their own;
 // a profile that authors nothing has none.

@@ -12,6 +12,7 @@ type derived struct {
 	component inbound.Component // its verdict is that of an event that agrees
 	event     *inbound.Event
 	inputs    []derivedInput
+	joins     []derivedJoin
 }
 
 // derivedInput is an input with the one Execution that it may mint.
@@ -34,6 +35,7 @@ func (r room) less(other room) room { return room{r.rows - other.rows, r.bytes -
 const (
 	inputRows = 5 // projection, execution, its head, its attempt, and one for what ends it
 	laneRows  = 4 // the lane's birth, guard and transitions
+	joinRows  = 4 // a member, and its window's birth, head, and change
 )
 
 // takes is how much an input is at most.
@@ -47,7 +49,7 @@ func (o *Order) takes(input []byte) room {
 
 // takes is how much the component is at most.
 func (d derived) takes() room {
-	takes := room{rows: 2}
+	takes := room{rows: 2 + joinRows*len(d.joins)}
 	if d.event != nil {
 		takes.bytes = len(d.event.Payload)
 	}
@@ -62,7 +64,7 @@ func (d derived) takes() room {
 // input that no row holds would fail every turn that brings it, and its neighbours with it, and what no turn holds would
 // stay pending for ever.
 func (e *Event) Fits() bool {
-	takes := room{rows: 2, bytes: len(e.Payload)}
+	takes := room{rows: 2 + joinRows*len(e.Joins), bytes: len(e.Payload)}
 	for _, input := range e.Inputs {
 		one := input.Order.takes(input.Bytes)
 		takes = room{takes.rows + one.rows, takes.bytes + one.bytes}
@@ -99,22 +101,38 @@ func (c Content) derive(account facts.AccountID, epoch facts.EpochRef, receipt f
 			Contract: content.Contract, Partition: content.Partition, Order: content.Order,
 			Content: d.component.Content, Payload: component.Event.Payload}
 		for _, input := range component.Event.Inputs {
-			d.input(author, epoch, input)
+			d.inputs = append(d.inputs, sourceOf(*d.event).input(author, epoch, input))
+		}
+		for _, join := range component.Event.Joins {
+			d.joins = append(d.joins, joinOf(c.Profile, author, epoch.ID, *d.event, join))
 		}
 	}
 	return all, nil
 }
 
-func (d *derived) input(author facts.Author, epoch facts.EpochRef, input Input) {
-	e := d.event
-	canonical := author.CanonicalProjection(facts.CanonicalProjection{Account: e.Account, Route: input.Route, Members: []facts.SourceEventKey{e.Key}})
+// source is what an input is made of: an event, or members of a window.
+type source struct {
+	event    inbound.Event // whose place the input takes
+	window   facts.WindowID
+	grouping facts.GroupingKey
+	members  []facts.SourceEventKey
+}
+
+func sourceOf(event inbound.Event) source {
+	return source{event: event, members: []facts.SourceEventKey{event.Key}}
+}
+
+// input derives an input with the one Execution that it may mint.
+func (s source) input(author facts.Author, epoch facts.EpochRef, input Input) derivedInput {
+	e := s.event
+	canonical := author.CanonicalProjection(facts.CanonicalProjection{Account: e.Account, Route: input.Route, Grouping: s.grouping, Members: s.members})
 	projection := author.Projection(canonical, epoch.ID, input.Version, facts.LiveGeneration).ID
 	execution := author.Execution(projection, 0).ID
 	ref := author.ExecutionRef(facts.ExecutionRef{Execution: execution, PackGeneration: input.PackGeneration, Epoch: facts.EpochDigest{Digest: epoch.Digest},
 		Definition: input.Command, Version: input.CommandVersion, Input: author.ExecutionInput(input.Bytes)})
 	one := derivedInput{command: author.Command(execution).ID, order: input.Order,
 		projection: inbound.Projection{ID: projection, Account: e.Account, Epoch: epoch.ID, Event: e.ID, Route: input.Route, Version: input.Version,
-			Canonical: canonical, Input: input.Bytes, Ref: ref, Birth: inbound.BornWhole},
+			Canonical: canonical, Input: input.Bytes, Window: s.window, Ref: ref, Birth: inbound.BornWhole},
 		execution: inbound.Execution{ID: execution, Account: e.Account, Projection: projection, Epoch: epoch.ID, Ref: ref}}
 	if input.Order != nil {
 		lane := author.Lane(e.Account, epoch.ID, input.Route, input.Version, e.Partition)
@@ -127,7 +145,7 @@ func (d *derived) input(author facts.Author, epoch facts.EpochRef, input Input) 
 			one.head.Sort = append(e.Order.Position.Encoded(), e.Order.TieBreaker.Encoded()...)
 		}
 	}
-	d.inputs = append(d.inputs, one)
+	return one
 }
 
 func (i *derivedInput) born(attempt uint64) Born {

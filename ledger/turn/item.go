@@ -16,6 +16,7 @@ type Item struct {
 	End         *End
 	Complete    *Completion
 	Advance     *Advance
+	Seal        *Seal
 }
 
 // Verdict is what became of an item.
@@ -28,8 +29,11 @@ type Verdict struct {
 	// Born are the executions that the item brought: those of an admission's or materialization's components, in their order,
 	// and those that have taken a lane which the item moved on.
 	Born []Born
-	// Pending says that a Receipt was not materialized whole: there was no room, or something cannot be written yet.
+	// Pending says that a Receipt was not materialized whole, or a window not sealed: there was no room, something cannot be
+	// written yet, or a Receipt is to be read first.
 	Pending bool
+	// Aside is why the window of a Seal was set aside.
+	Aside facts.Code
 	// Attempt is the ordinal of a claim.
 	Attempt uint64
 	// Gaps are the Projections of an Advance whose gap is past its deadline and which the route holds.
@@ -94,6 +98,7 @@ type Event struct {
 	Key                facts.SourceEventKey
 	Payload            []byte
 	Inputs             []Input // one for each immediate route that takes it, by route
+	Joins              []Join  // one for each route with a window that takes it, by route
 }
 
 // Input is one application input, and what its command says of it.
@@ -179,4 +184,30 @@ type Advance struct {
 	Order       Order
 	Projections []facts.ProjectionID
 	Claim       *Holding // claims what takes the lane; nil leaves it
+}
+
+// Join says into whose window an event goes, and what the frozen route says of such a window.
+//
+// Spec: Inbound facts (ProjectionWindow).
+type Join struct {
+	Route    facts.RouteID
+	Version  facts.DefinitionVersion
+	Grouping facts.GroupingKey
+	Members  uint64        // its frozen size
+	Close    time.Duration // after its first member, at the latest
+	Quiet    time.Duration // after its last member; 0 for a window that does not close by that
+}
+
+// Seal asks that a window be closed whose time has come, or that is full, with the input that a mapping has made of its
+// members before. It is refused if the window has another membership by then.
+type Seal struct {
+	inbound.Premise
+	Profile  facts.Profile // of the epoch
+	Window   facts.WindowID
+	Grouping facts.GroupingKey
+	Members  []inbound.Event // all of them as they are stored, in the order of the membership; payloads are not read
+	Latest   bool            // only the greatest is the input; see Arrange
+	Input    Input           // of a window that is set aside only the route and its version count
+	Reason   facts.Code      // why there is no input: the window is set aside
+	Claim    *Holding        // claims the execution, if it is born with the projection; nil leaves it
 }

@@ -76,6 +76,9 @@ func (t *turn) lockLanes() (err error) {
 				}
 			}
 		}
+		if s := t.seals[i]; s != nil && s.input != nil && s.input.order != nil {
+			name(s.input.lane.ID, *s.input.order)
+		}
 		switch {
 		case item.Complete != nil && !item.Complete.Lane.IsZero():
 			name(item.Complete.Lane, item.Complete.Order).ends = true

@@ -90,14 +90,22 @@ func (t *turn) bring(c contentOf, before map[uint64]inbound.Component) int {
 func (t *turn) follow(c contentOf, d derived) {
 	t.rows.events = append(t.rows.events, *d.event)
 	for i := range d.inputs {
-		if input := &d.inputs[i]; input.order == nil {
-			t.rows.minted = append(t.rows.minted, input.projection)
-			t.execute(input.execution, c.claim, c.fence)
-		} else {
-			t.waits(c, input)
-		}
+		t.apply(c, &d.inputs[i])
+	}
+	for i := range d.joins {
+		t.join(d.event, &d.joins[i])
 	}
 	t.tell(c, d)
+}
+
+// apply mints the execution of an input, or lets it wait for its lane.
+func (t *turn) apply(c contentOf, input *derivedInput) {
+	if input.order != nil {
+		t.waits(c, input)
+		return
+	}
+	t.rows.minted = append(t.rows.minted, input.projection)
+	t.execute(input.execution, c.claim, c.fence)
 }
 
 // execute bears an execution, claimed or due at once.

@@ -41,6 +41,9 @@ type (
 	laneStep         = txn.Step[facts.LaneKey, inbound.Lane, machines.OrderingLaneEdge]
 	projectionGuards = txn.Guards[facts.ProjectionKey, inbound.ProjectionHead, machines.ProjectionState, machines.ProjectionEdge]
 	projectionStep   = txn.Step[facts.ProjectionKey, inbound.ProjectionHead, machines.ProjectionEdge]
+
+	windowGuards = txn.Guards[facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowState, machines.ProjectionWindowEdge]
+	windowStep   = txn.Step[facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowEdge]
 )
 
 // turn is one attempt at a turn's transaction.
@@ -49,11 +52,15 @@ type turn struct {
 	account  facts.AccountID
 	items    []Item
 	derived  [][]derived // by item
+	seals    []*sealing  // by item
 	verdicts []Verdict
 	held     *txn.Account
 
 	lanes       map[facts.LaneID]*lane
 	laneHeld    *laneGuards
+	windows     map[facts.WindowKey]*window
+	inputOf     map[facts.Digest]*window // the one that takes the input of a grouping
+	windowHeld  *windowGuards
 	receipts    *receiptGuards
 	projections *projectionGuards
 	executions  *executionGuards
@@ -72,6 +79,9 @@ type rows struct {
 	events       []inbound.Event
 	lanes        []inbound.OrderingLane
 	laneSteps    []laneStep
+	windows      []inbound.ProjectionWindow
+	members      []inbound.WindowMember
+	sealed       []windowStep
 	minted       []inbound.Projection
 	waiting      []inbound.Projection
 	places       map[facts.ProjectionID]inbound.ProjectionHead // as they are born
@@ -90,21 +100,21 @@ type rows struct {
 
 // Take takes one turn of an account.
 //
-// Locks:   gate, and where it serves share and epoch; lanes; receipt heads; projection heads; execution heads.
+// Locks:   gate, and where it serves share and epoch; lanes; window heads; receipt heads; projection heads; execution heads.
 // Refuses: SubjectMissing (the account has no gate, for the whole call); per item: NotServing, ShareMissing,
 // EpochMismatch, EpochNotActive, StaleFence, Revoked, ContentDiffers, SubjectMissing, SubjectEnded, WrongState,
 // StaleHolder, LeaseHeld.
 // Unknown: take the same turn again; what was done before is found by its minted and derived ids.
 //
-// INVARIANT: whoever writes a Receipt, an Event, a Projection or an Execution of an account holds its gate. So what is
+// INVARIANT: whoever writes a Receipt, an Event, a window, a Projection or an Execution of an account holds its gate. So what is
 // missing under the gate stays missing until this turn commits.
 func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item) ([]Verdict, error) {
-	derived, err := prepare(account, items)
+	derived, seals, err := prepare(account, items)
 	if err != nil {
 		return nil, err
 	}
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
-		t := &turn{tx: tx, account: account, items: items, derived: derived, verdicts: make([]Verdict, len(items)), room: room{MaxRows, MaxBytes},
+		t := &turn{tx: tx, account: account, items: items, derived: derived, seals: seals, verdicts: make([]Verdict, len(items)), room: room{MaxRows, MaxBytes},
 			events: map[facts.EventID]inbound.Event{}}
 		t.rows.heads, t.rows.places = map[facts.ExecutionID]inbound.ExecutionHead{}, map[facts.ProjectionID]inbound.ProjectionHead{}
 		return t.take()
@@ -112,11 +122,11 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 }
 
 // prepare derives what does not depend on the database, once for every rerun.
-func prepare(account facts.AccountID, items []Item) ([][]derived, error) {
-	all := make([][]derived, len(items))
+func prepare(account facts.AccountID, items []Item) ([][]derived, []*sealing, error) {
+	all, seals := make([][]derived, len(items)), make([]*sealing, len(items))
 	for i, item := range items {
 		set := 0
-		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil, item.Advance != nil} {
+		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil, item.Advance != nil, item.Seal != nil} {
 			if is {
 				set++
 			}
@@ -124,17 +134,19 @@ func prepare(account facts.AccountID, items []Item) ([][]derived, error) {
 		var err error
 		switch {
 		case set != 1:
-			return nil, errors.AssertionFailedf("item %d of a turn is %d things", i, set)
+			return nil, nil, errors.AssertionFailedf("item %d of a turn is %d things", i, set)
 		case item.Admit != nil && item.Admit.Content != nil:
 			all[i], err = item.Admit.Content.derive(account, item.Admit.Epoch, item.Admit.Receipt)
 		case item.Materialize != nil:
 			all[i], err = item.Materialize.Content.derive(account, item.Materialize.Epoch, item.Materialize.Receipt)
+		case item.Seal != nil:
+			seals[i], err = item.Seal.derive(account)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return all, nil
+	return all, seals, nil
 }
 
 func (t *turn) take() ([]Verdict, error) {
@@ -145,7 +157,7 @@ func (t *turn) take() ([]Verdict, error) {
 	if err := t.lockHeads(); err != nil {
 		return nil, err
 	}
-	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete, t.advance} {
+	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete, t.seal, t.advance} {
 		if err := decide(); err != nil {
 			return nil, err
 		}
@@ -161,6 +173,9 @@ func (t *turn) take() ([]Verdict, error) {
 // lockHeads locks the lanes and heads that the items name, one statement a kind.
 func (t *turn) lockHeads() (err error) {
 	if err := t.lockLanes(); err != nil {
+		return err
+	}
+	if err := t.lockWindows(); err != nil {
 		return err
 	}
 	var receipts []facts.ReceiptKey
@@ -232,6 +247,7 @@ func (t *turn) writes() ([]txn.Write, error) {
 	fresh(&w, schema.Events, r.events)
 	births, moves := t.laneMoves()
 	born(&w, schema.OrderingLanes, r.lanes, schema.Lanes, func(f inbound.OrderingLane) inbound.Lane { return inbound.Lane{Account: f.Account, ID: f.ID} }, births...)
+	t.windowMoves(&w)
 	fresh(&w, schema.Projections, r.minted)
 	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead { return r.places[f.ID] }, r.settled...)
 	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] })

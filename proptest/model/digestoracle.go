@@ -149,6 +149,25 @@ func Lane(account facts.AccountID, epoch facts.EpochID, route facts.RouteID, ver
 	return preimage("ordering-lane", name(account), name(epoch), words(route.String()), words(version.String()), words(partition.String()))
 }
 
+// Grouping is the preimage of what has at most one open window.
+func Grouping(account facts.AccountID, epoch facts.EpochID, route facts.RouteID, version facts.DefinitionVersion, grouping facts.GroupingKey) Preimage {
+	return preimage("window-grouping", name(account), name(epoch), words(route.String()), words(version.String()), words(grouping.String()))
+}
+
+// RouteDefinition is the preimage of an exact route of an epoch.
+func RouteDefinition(epoch facts.EpochID, route facts.RouteID, version facts.DefinitionVersion) Preimage {
+	return preimage("route-definition", name(epoch), words(route.String()), words(version.String()))
+}
+
+// WindowMembers is the preimage of a window's membership.
+func WindowMembers(events []facts.EventID) Preimage {
+	var members []string
+	for _, event := range events {
+		members = append(members, name(event))
+	}
+	return preimage("window-members", list(members))
+}
+
 // ExecutionRef is the preimage of an execution reference.
 func ExecutionRef(r facts.ExecutionRef) Preimage {
 	mode := missing("01")

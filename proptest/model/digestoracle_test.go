@@ -111,6 +111,11 @@ func judgeInbound(t fatal, author facts.Author, in inputs) []verdict {
 		{shape: "epoch-shares", first: author.ShareSet(epoch, accounts), model: ShareSet(epoch, accounts)},
 		both("ordering-lane", author.Lane(account, epoch, projection.Route, version, key[facts.OrderingPartition](t, in.texts[4])),
 			Lane(account, epoch, projection.Route, version, key[facts.OrderingPartition](t, in.texts[4]))),
+		{shape: "window-grouping", first: inbound.ProjectionWindow{Account: account, Epoch: epoch, Route: projection.Route, Version: version, Key: grouping}.GroupingDigest(facts.ProfileV2),
+			model: Grouping(account, epoch, projection.Route, version, grouping)},
+		{shape: "route-definition", first: inbound.RouteDefinition(facts.ProfileV2, epoch, projection.Route, version), model: RouteDefinition(epoch, projection.Route, version)},
+		{shape: "window-members", first: inbound.WindowMembers(facts.ProfileV2, []facts.EventID{opening, facts.EventID(in.ids[0])}),
+			model: WindowMembers([]facts.EventID{opening, facts.EventID(in.ids[0])})},
 	}
 }
 

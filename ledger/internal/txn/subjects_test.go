@@ -91,10 +91,11 @@ var barriers = subject[facts.ServingPublicationBarrierSet, facts.BarrierSetID, f
 var windows = subject[inbound.ProjectionWindow, facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowState, machines.ProjectionWindowEdge]{
 	rows: schema.ProjectionWindows, guards: schema.WindowHeads, edges: edgesOf[machines.ProjectionWindowEdge](machines.ProjectionWindow),
 	fresh: func() inbound.ProjectionWindow {
-		return inbound.ProjectionWindow{ID: facts.Mint[facts.WindowID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](), Grouping: anyDigest()}
+		return inbound.ProjectionWindow{ID: facts.Mint[facts.WindowID](), Account: facts.Mint[facts.AccountID](), Epoch: facts.Mint[facts.EpochID](), Grouping: anyDigest(),
+			Route: someKey[facts.RouteID]("contacts"), Version: someKey[facts.DefinitionVersion]("1"), Key: someKey[facts.GroupingKey]("contact/1"), Deadline: someTime}
 	},
 	guard: func(f inbound.ProjectionWindow) inbound.WindowHead {
-		return inbound.WindowHead{Account: f.Account, Window: f.ID, Grouping: f.Grouping}
+		return inbound.WindowHead{Account: f.Account, Window: f.ID, Grouping: f.Grouping, Members: 1, Deadline: f.Deadline, Due: f.Deadline}
 	},
 }
 
