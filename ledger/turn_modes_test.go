@@ -24,10 +24,11 @@ var legal = map[string]string{
 	"complete":    "v2_serving halting_v2 v2_halted",
 	"join":        "v2_serving",
 	"seal":        "v2_serving",
+	"meet":        "v2_serving",
 }
 
 // kinds are the kinds of item, in the order in which modeItems gives them.
-var kinds = []string{"admit", "materialize", "claim", "duplicate", "conflict", "again", "end", "complete", "join", "seal"}
+var kinds = []string{"admit", "materialize", "claim", "duplicate", "conflict", "again", "end", "complete", "join", "seal", "meet"}
 
 // modeItems are one item of each kind, all legal now, over subjects of their own.
 func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
@@ -39,6 +40,8 @@ func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
 	free.Claim = nil
 	gathered := delivery(t, premise, key(7), "a body", joining(t, gather(t, key(7), 1), key(7)))
 	got := s.admit(bare, whole, free, gathered)
+	meet := s.meets(premise, s.admit(delivery(t, premise, key(9), "a body", requiring(t, eventsOf(t, true, key(9)), key(10))))[0].Born[0])
+	s.admit(delivery(t, premise, key(10), "a body", untaken(t, key(10))))
 	duplicate := delivery(t, premise, key(2), "a body", nil)
 	duplicate.Body = []byte("a body, retry 2") // kept as evidence, so that it writes a row
 	return []turn.Item{
@@ -52,6 +55,7 @@ func (s *scene) modeItems(premise inbound.Premise, mode string) []turn.Item {
 		{Complete: completion(got[1].Born[1])},
 		{Admit: delivery(t, premise, key(8), "a body", joining(t, gather(t, key(8), 2), key(8)))},
 		{Seal: s.sealing(premise, key(7))},
+		meet,
 	}
 }
 
@@ -69,6 +73,7 @@ var wrote = map[string]map[string]int{
 	"join": {"receipt_admission_key": 1, "receipt": 1, "receipt_component": 1, "event": 1, "window_member": 1, "projection_window": 1,
 		"projection_window_head": 1},
 	"seal": {"projection_window_head": -1, "projection_window_ledger": 1, "projection": 1, "execution": 1, "execution_head": 1, "execution_attempt": 1},
+	"meet": {"execution_dependency_ledger": 1, "execution_dependency_head": -1, "execution_ledger": 1, "execution_attempt": 1},
 }
 
 // Q02, as far as turns go: every kind of item in every mode of the gate, all kinds in one turn, against the table above.

@@ -95,7 +95,8 @@ func (s *scene) admit(asks ...*turn.Admission) []turn.Verdict {
 // inboundTables are the tables that a turn writes.
 var inboundTables = []string{"receipt_admission_key", "receipt", "receipt_head", "receipt_ledger", "receipt_component", "receipt_redelivery",
 	"event", "projection_window", "window_member", "projection_window_head", "projection_window_ledger", "projection", "projection_head", "projection_ledger", "ordering_lane", "ordering_lane_guard", "ordering_lane_ledger",
-	"execution", "execution_head", "execution_attempt", "execution_attempt_end", "execution_ledger"}
+	"projection_need", "execution", "execution_head", "execution_attempt", "execution_attempt_end", "execution_ledger",
+	"execution_dependency", "execution_dependency_head", "execution_dependency_ledger"}
 
 // written are the numbers of rows of the tables that a turn writes, those with none left out.
 func (s *scene) written() string {

@@ -25,6 +25,8 @@ var eventFact = &Table{
 		{Name: "tie_breaker", Type: typePosition, Nullable: true},
 		{Name: "content_digest", Type: typeDigest},
 		{Name: "payload", Type: typeEvidence},
+		{Name: "follows", Type: typeEvidence},
+		{Name: "unwritten", Type: typeCount},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
 	Primary: []string{"event_id"},
@@ -50,6 +52,7 @@ var projectionFact = &Table{
 		{Name: "window_id", Type: typeID, Nullable: true},
 		{Name: "lane_id", Type: typeID, Nullable: true},
 		{Name: "execution_ref_digest", Type: typeDigest},
+		{Name: "needs", Type: typeCount},
 		{Name: "birth", Type: typeState},
 		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
 	},
@@ -66,10 +69,10 @@ var (
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Receipt, &r.Ordinal, &r.Key, &r.Kind, &r.Locator,
 			optional[facts.SourcePosition]{&r.Occurrence}, optional[facts.Digest]{&r.Contract},
 			optional[facts.OrderingPartition]{&r.Partition}, optional[facts.SourcePosition]{&r.Order.Position},
-			optional[facts.SourcePosition]{&r.Order.TieBreaker}, &r.Content, blob{&r.Payload}}
+			optional[facts.SourcePosition]{&r.Order.TieBreaker}, &r.Content, blob{&r.Payload}, blob{&r.Follows}, &r.Unwritten}
 	}}
 	Projections = Rows[inbound.Projection]{projectionFact, func(r *inbound.Projection) []any {
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Event, &r.Route, &r.Version, &r.Canonical, blob{&r.Input},
-			optional[facts.WindowID]{&r.Window}, optional[facts.LaneID]{&r.Lane}, &r.Ref, birthColumn{&r.Birth}}
+			optional[facts.WindowID]{&r.Window}, optional[facts.LaneID]{&r.Lane}, &r.Ref, &r.Needs, birthColumn{&r.Birth}}
 	}}
 )

@@ -73,31 +73,6 @@ var attemptEndFact = &Table{
 	Reader:  "the end of an attempt, by exact execution and ordinal; the history of one execution",
 }
 
-var dependencyFact = &Table{
-	Name: "execution_dependency", Kind: Fact,
-	Says: "The birth of a requirement of an execution, with its immutable deadline.",
-	Columns: []Column{
-		{Name: "dependency_id", Type: typeID},
-		{Name: "account_id", Type: typeID},
-		{Name: "execution_id", Type: typeID},
-		{Name: "deadline_at", Type: typeInstant},
-		{Name: "born_at", Type: typeInstant, Default: "CURRENT_TIMESTAMP(6)"},
-	},
-	Primary: []string{"dependency_id"},
-	Reader:  "satisfaction and expiry, by exact dependency",
-}
-
-var dependencyHead = guardTable(machines.ExecutionDependency, Head, RankDependency, Table{
-	Says: "A requirement that still waits.",
-	Columns: []Column{
-		{Name: "account_id", Type: typeID},
-		{Name: "dependency_id", Type: typeID},
-		{Name: "execution_id", Type: typeID},
-	},
-	Primary: []string{"account_id", "dependency_id"},
-	Reader:  "satisfaction and expiry, by exact dependency, locked; the account's waiting requirements",
-})
-
 var resultFact = &Table{
 	Name: "application_result", Kind: Fact,
 	Says: "The Runtime's one terminal answer to a command.",
@@ -119,8 +94,7 @@ var resultFact = &Table{
 }
 
 var (
-	executionLedger  = ledgerTable(machines.Execution)
-	dependencyLedger = ledgerTable(machines.ExecutionDependency)
+	executionLedger = ledgerTable(machines.Execution)
 )
 
 var inboundTables = []*Table{
@@ -130,7 +104,7 @@ var inboundTables = []*Table{
 	attemptFact, attemptEndFact,
 	windowFact, memberFact, windowHead, windowLedger,
 	executionFact, executionHead, executionLedger,
-	dependencyFact, dependencyHead, dependencyLedger,
+	needFact, dependencyFact, dependencyHead, dependencyLedger,
 	resultFact,
 }
 
@@ -145,9 +119,6 @@ var (
 	AttemptEnds = Rows[inbound.AttemptEnd]{attemptEndFact, func(r *inbound.AttemptEnd) []any {
 		return []any{&r.Execution, &r.Ordinal, &r.Account, codeColumn{&r.Reason}, blob{&r.Detail}}
 	}}
-	ExecutionDependencies = Rows[inbound.ExecutionDependency]{dependencyFact, func(r *inbound.ExecutionDependency) []any {
-		return []any{&r.ID, &r.Account, &r.Execution, instant{&r.Deadline}}
-	}}
 	ApplicationResults = Rows[inbound.ApplicationResult]{resultFact, func(r *inbound.ApplicationResult) []any {
 		return []any{&r.Command, &r.Account, &r.Execution, &r.ExecutionRef, &r.Outcome, &r.Result, blob{&r.Payload}}
 	}}
@@ -160,11 +131,6 @@ var (
 		func(g *inbound.ExecutionHead) []any {
 			return []any{&g.Projection, &g.Attempt, optional[facts.HolderID]{&g.Holder}, instant{&g.Due}}
 		})
-	DependencyHeads = heads(machines.ExecutionDependencyWaiting, machines.ExecutionDependencySatisfy, dependencyHead, dependencyLedger,
-		func(g *inbound.DependencyHead) (*facts.AccountID, *facts.DependencyID) {
-			return &g.Account, &g.Dependency
-		},
-		func(g *inbound.DependencyHead) []any { return []any{&g.Execution} })
 )
 
 // instant stores a time in the database's own precision and refuses one that would be rounded: a deadline that

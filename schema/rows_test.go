@@ -93,6 +93,7 @@ var fieldOf = map[string]string{
 	"high_position": "High.Order.Position", "high_tie_breaker": "High.Order.TieBreaker", "high_content": "High.Content", "active_execution": "Active",
 	"active_position": "At.Order.Position", "active_tie_breaker": "At.Order.TieBreaker", "active_content": "At.Content",
 	"attempt": "Attempt", "detail": "Detail", "execution.execution_ref_digest": "Ref.Digest",
+	"needs": "Needs", "follows": "Follows", "unwritten": "Unwritten", "projection_need.source_event_key": "Key", "deadline_micros": "Micros",
 	"link_id": "Link", "remote_link.link_id": "ID", "remote_identity_digest": "RemoteIdentity", "owner_slot_digest": "OwnerSlot",
 }
 
@@ -122,7 +123,7 @@ func ofGuards[K comparable, G any, S machines.State, E machines.EdgeOf[S]](g sch
 var codecs = []codec{
 	ofRows(schema.AccountServingGates), ofRows(schema.ServingEpochs), ofRows(schema.EpochShares),
 	ofRows(schema.CredentialGenerationDispatchGates), ofRows(schema.ServingPublicationBarrierSets),
-	ofRows(schema.ProjectionWindows), ofRows(schema.WindowMembers), ofRows(schema.Executions), ofRows(schema.ExecutionDependencies), ofRows(schema.ApplicationResults),
+	ofRows(schema.ProjectionWindows), ofRows(schema.WindowMembers), ofRows(schema.Executions), ofRows(schema.ProjectionNeeds), ofRows(schema.ExecutionDependencies), ofRows(schema.ApplicationResults),
 	ofRows(schema.RemoteEffects), ofRows(schema.DispatchPermits), ofRows(schema.RemoteLinks),
 	ofRows(schema.Deployments), ofRows(schema.OwnerBarriers), ofRows(schema.OwnerBarrierHolds), ofRows(schema.OwnerGenerations),
 	ofRows(schema.OwnerStandings), ofRows(schema.OwnerSelections), ofRows(schema.OwnerReferences), ofGuards(schema.OwnerBarrierGuards),
@@ -362,7 +363,7 @@ func TestWhatNamesNothingIsNeverBound(t *testing.T) {
 			if column(c.table, name).Type == "bigint unsigned" {
 				continue // zero counts nothing and is a number
 			}
-			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "header", "payload", "input", "detail", "reason", "sort_key"}, name) {
+			if slices.Contains([]string{placeColumn, "destinations", "standing", "body", "header", "payload", "input", "detail", "reason", "sort_key", "follows"}, name) {
 				continue // a constant; a list that may be empty; one of two words; bytes of which there may be none; no code is NULL
 			}
 			bound, err := driver.DefaultParameterConverter.ConvertValue(addresses[at])
@@ -379,7 +380,7 @@ func TestWhatNamesNothingIsNeverBound(t *testing.T) {
 
 func TestADeadlineIsStoredAsItIsOrRefused(t *testing.T) {
 	var r inbound.ExecutionDependency
-	deadline := schema.ExecutionDependencies.Fields(&r)[3].(driver.Valuer)
+	deadline := schema.ExecutionDependencies.Fields(&r)[7].(driver.Valuer)
 	r.Deadline = time.Date(2031, 2, 3, 4, 5, 6, 7_001, time.UTC)
 	if value, err := deadline.Value(); err == nil {
 		t.Errorf("a deadline of %s became %v", r.Deadline, value)

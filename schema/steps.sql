@@ -912,3 +912,48 @@ CREATE TABLE IF NOT EXISTS window_member (
   PRIMARY KEY (window_id, ordinal) CLUSTERED,
   UNIQUE KEY window_member_event (event_id, route_digest)
 );
+
+-- step 93: an event names what follows from it (issue 4)
+ALTER TABLE event ADD COLUMN IF NOT EXISTS follows mediumblob NOT NULL AFTER payload;
+
+-- step 94: an event counts the routes of which nothing is written yet (issue 4)
+ALTER TABLE event ADD COLUMN IF NOT EXISTS unwritten bigint unsigned NOT NULL AFTER follows;
+
+-- step 95: a projection counts the facts that its execution requires (issue 4)
+ALTER TABLE projection ADD COLUMN IF NOT EXISTS needs bigint unsigned NOT NULL AFTER execution_ref_digest;
+
+-- step 96: a dependency has its place among those of its execution (issue 4)
+ALTER TABLE execution_dependency ADD COLUMN IF NOT EXISTS ordinal bigint unsigned NOT NULL AFTER execution_id;
+
+-- step 97: a dependency knows how many its execution has (issue 4)
+ALTER TABLE execution_dependency ADD COLUMN IF NOT EXISTS needs bigint unsigned NOT NULL AFTER ordinal;
+
+-- step 98: a dependency names the required event (issue 4)
+ALTER TABLE execution_dependency ADD COLUMN IF NOT EXISTS event_id binary(16) NOT NULL AFTER needs;
+
+-- step 99: a dependency names the required event's key (issue 4)
+ALTER TABLE execution_dependency ADD COLUMN IF NOT EXISTS source_event_key varbinary(512) NOT NULL AFTER event_id;
+
+-- step 100: a waiting dependency names the required event (issue 4)
+ALTER TABLE execution_dependency_head ADD COLUMN IF NOT EXISTS event_id binary(16) NOT NULL AFTER execution_id;
+
+-- step 101: a waiting dependency is due (issue 4)
+ALTER TABLE execution_dependency_head ADD COLUMN IF NOT EXISTS due_at datetime(6) NOT NULL AFTER event_id;
+
+-- step 102: what waits for an event is found (issue 4)
+CREATE INDEX IF NOT EXISTS execution_dependency_head_event ON execution_dependency_head (event_id);
+
+-- step 103: waiting dependencies that are due are found (issue 4)
+CREATE INDEX IF NOT EXISTS execution_dependency_head_due ON execution_dependency_head (due_at);
+
+-- step 104: create table projection_need
+CREATE TABLE IF NOT EXISTS projection_need (
+  projection_id binary(16) NOT NULL,
+  ordinal bigint unsigned NOT NULL,
+  account_id binary(16) NOT NULL,
+  event_id binary(16) NOT NULL,
+  source_event_key varbinary(512) NOT NULL,
+  deadline_micros bigint unsigned NOT NULL,
+  born_at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (projection_id, ordinal) CLUSTERED
+);

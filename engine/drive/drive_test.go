@@ -159,7 +159,7 @@ func TestEverySampleIsAppliedOnceAndEnds(t *testing.T) {
 			}
 		}
 	}
-	scene.endsBut(1, independent) // one asks for dependencies, which are not written yet (issue 4)
+	scene.ends(independent)
 	if ordered := s.Count(t, "SELECT COUNT(*) FROM execution WHERE lane_id IS NOT NULL"); independent < 3 || ordered < 3 || s.Count(t, "SELECT COUNT(*) FROM receipt") != receipts || receipts < 10 {
 		t.Errorf("%d independent and %d ordered executions of %d receipts", independent, ordered, receipts)
 	}

@@ -67,6 +67,7 @@ type Driver struct {
 	executions *hand[facts.ExecutionID] // that it has claimed, or asks for
 	lanes      *hand[facts.LaneID]      // that it asks to be moved on
 	windows    *hand[facts.WindowID]    // that it closes
+	dependents *hand[facts.ExecutionID] // whose dependencies it asks to be looked at
 	pauses     *patience
 }
 
@@ -76,6 +77,7 @@ func Open(p Parts, o Options) (*Driver, error) {
 	d := &Driver{options: o, log: o.Log, reader: p.Reader, directory: p.Directory, holder: facts.Mint[facts.HolderID](), woken: make(chan struct{}, 1),
 		pauses: newPatience(o.Clock)}
 	d.lanes, d.windows = newHand[facts.LaneID](lanesMax, d.wake), newHand[facts.WindowID](windowsMax, d.wake)
+	d.dependents = newHand[facts.ExecutionID](dependentsMax, d.wake)
 	d.receipts, d.executions = newHand[facts.ReceiptID](receiptsMax, d.wake), newHand[facts.ExecutionID](o.Hand, d.wake)
 	d.root, d.cancel = context.WithCancel(context.Background())
 	var err error

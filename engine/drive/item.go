@@ -53,6 +53,7 @@ func contentSize(content *turn.Content, body int) turns.Size {
 			if input.Order != nil {
 				size.Rows += 4
 			}
+			size.Rows += 3 * len(input.Needs)
 			size.Bytes += len(input.Bytes)
 		}
 	}

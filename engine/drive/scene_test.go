@@ -83,12 +83,9 @@ const openHeads = "SELECT (SELECT COUNT(*) FROM execution_head) + (SELECT COUNT(
 //
 // Of the executions so many need no lane. How many others there are depends on what came before what: the application gets
 // the inputs of a lane in the source's order, each at most once, and each of the others was overtaken.
-func (s *scene) ends(independent int) { s.endsBut(0, independent) }
-
-// endsBut leaves out so many Receipts that stay pending.
-func (s *scene) endsBut(pending, independent int) {
+func (s *scene) ends(independent int) {
 	s.t.Helper()
-	s.until(pending, openHeads)
+	s.until(0, openHeads)
 	executions := independent + s.Count(s.t, "SELECT COUNT(*) FROM execution WHERE lane_id IS NOT NULL")
 	s.counts(map[string]int{
 		"SELECT COUNT(*) FROM execution": executions,
@@ -108,12 +105,16 @@ func (s *scene) endsBut(pending, independent int) {
 // q01 holds rows against heads.
 func (s *scene) q01() {
 	s.t.Helper()
+	s.counts(map[string]int{
+		"SELECT COUNT(*) FROM execution_dependency f LEFT JOIN execution_dependency_head h USING (account_id, dependency_id) LEFT JOIN execution_dependency_ledger l ON l.subject_id = f.dependency_id WHERE (h.dependency_id IS NULL) = (l.subject_id IS NULL)": 0,
+		"SELECT COUNT(*) FROM execution_dependency_head h LEFT JOIN execution_dependency f USING (dependency_id) WHERE f.dependency_id IS NULL":                                                                                                                  0,
+	})
 	for _, machine := range []string{"receipt", "execution", "projection"} {
 		born := ""
 		if machine != "execution" {
 			born = " AND f.birth = 'open'"
 		}
-		owned := fmt.Sprintf("SELECT COUNT(*) FROM %[1]s f LEFT JOIN %[1]s_head h ON h.account_id = f.account_id AND h.%[1]s_id = f.%[1]s_id LEFT JOIN %[1]s_ledger l ON l.subject_id = f.%[1]s_id WHERE (h.%[1]s_id IS NULL) = (l.subject_id IS NULL)%[2]s", machine, born)
+		owned := fmt.Sprintf("SELECT COUNT(*) FROM %[1]s f LEFT JOIN %[1]s_head h ON h.account_id = f.account_id AND h.%[1]s_id = f.%[1]s_id LEFT JOIN %[1]s_ledger l ON l.subject_id = f.%[1]s_id AND l.edge NOT IN ('wait', 'resume') WHERE (h.%[1]s_id IS NULL) = (l.subject_id IS NULL)%[2]s", machine, born)
 		strays := fmt.Sprintf("SELECT COUNT(*) FROM %[1]s_head h LEFT JOIN %[1]s f USING (%[1]s_id) WHERE f.%[1]s_id IS NULL", machine)
 		checks := map[string]int{owned: 0, strays: 0}
 		if born != "" {

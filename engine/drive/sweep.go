@@ -63,7 +63,7 @@ func (r *round) read(now, end facts.Instant) {
 
 // sweeping looks for due heads until the driver ends: at once, then in every interval, or when it is woken.
 func (d *Driver) sweeping() {
-	var receipts, executions, projections, windows round
+	var receipts, executions, projections, windows, dependencies round
 	for {
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.ReceiptHeads, &receipts, d.receipts.full, func(h inbound.ReceiptHead) facts.Instant { return h.Due }, d.resume)
@@ -76,6 +76,9 @@ func (d *Driver) sweeping() {
 		}
 		for nth, more := 0, true; more && nth < pagesMax; nth++ {
 			more = sweep(d, schema.WindowHeads, &windows, d.crowded, func(h inbound.WindowHead) facts.Instant { return h.Due }, d.seal)
+		}
+		for nth, more := 0, true; more && nth < pagesMax; nth++ {
+			more = sweep(d, schema.DependencyHeads, &dependencies, d.looking, func(h inbound.DependencyHead) facts.Instant { return h.Due }, d.meet)
 		}
 		ring, stop := d.options.Clock.Alarm(d.options.Sweep)
 		select {
@@ -284,7 +287,7 @@ func (d *Driver) claimed(ctx context.Context, head inbound.ExecutionHead, all cl
 	if err != nil {
 		return err
 	}
-	one := turn.Born{Execution: execution.ID, Projection: projection.ID, Command: author.Command(execution.ID).ID, Ref: execution.Ref,
+	one := turn.Born{Execution: execution.ID, Projection: projection.ID, Event: projection.Event, Command: author.Command(execution.ID).ID, Ref: execution.Ref,
 		Lane: execution.Lane, Route: projection.Route, Version: projection.Version, Input: projection.Input}
 	ask := &turn.Claim{Premise: at.premise, Holding: *d.holding(), Execution: execution.ID}
 	return d.turns.Post(head.Account, claiming, sized(turn.Item{Claim: ask}, 2), func(verdict turn.Verdict, err error) {

@@ -23,6 +23,7 @@ type work struct {
 	policy  *pack.ExecutionPolicy
 	lane    facts.LaneID // zero for an order-independent route
 	order   turn.Order
+	event   facts.EventID // for which others may wait; zero if nothing of the account waits for any
 }
 
 // Size is what the command adds to a shared application transaction (R29).
@@ -59,6 +60,9 @@ func (d *Driver) perform(account facts.AccountID, premise inbound.Premise, one t
 	w := work{attempt: one.Attempt, policy: &route.Execution, lane: one.Lane, order: order, command: execute.Command{
 		Subject: execute.Subject{CommandRef: inbound.CommandRef{Account: account, Execution: one.Execution, Command: one.Command, Ref: one.Ref}, Profile: epoch.Profile},
 		Premise: premise, Definition: route.Command.Definition, Version: route.Command.Version, Attempt: one.Attempt, Input: one.Input}}
+	if epoch.Requires(account) {
+		w.event = one.Event
+	}
 	err = d.applies.Post(account, 0, w, func(verdict execute.Verdict, err error) {
 		if err == nil {
 			err = verdict.Err
@@ -115,8 +119,8 @@ func (d *Driver) applied(w work, receipt inbound.RuntimeReceipt, err error) {
 func (d *Driver) complete(w work, receipt inbound.RuntimeReceipt) {
 	about := slog.String("execution", w.command.Execution.String())
 	ask := &turn.Completion{Execution: w.command.Execution, Profile: w.command.Profile, Command: receipt.Command, Ref: receipt.Ref, Outcome: receipt.Outcome,
-		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile), Lane: w.lane, Order: w.order}
-	if claim := d.claims(); claim != nil && !w.lane.IsZero() {
+		Result: receipt.Result, Receipt: receipt.Digest(w.command.Profile), Lane: w.lane, Order: w.order, Event: w.event}
+	if claim := d.claims(); claim != nil && (!w.lane.IsZero() || !w.event.IsZero()) {
 		ask.Next = &turn.Next{Premise: w.command.Premise, Holding: *claim}
 	}
 	err := d.turns.Post(w.command.Account, completing, sized(turn.Item{Complete: ask}, 2), func(verdict turn.Verdict, err error) {

@@ -3,6 +3,7 @@ package frozen
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"connectorcore/engine/pack"
 	"connectorcore/facts"
@@ -27,6 +28,7 @@ type Epoch struct {
 type account struct {
 	configuration owners.AccountConfiguration
 	channels      map[facts.Channel]*Channel
+	requires      bool
 }
 
 // Channel is an account's ingress channel: the definition, the routes that the account enabled on it, and where the
@@ -90,10 +92,12 @@ func accountsOf(candidate serving.Candidate, found owners.Frozen) (map[facts.Acc
 		if err != nil {
 			return nil, err
 		}
+		requires := false
 		for _, channel := range channels {
 			channel.bound(found.Configuration.Limits)
+			requires = requires || slices.ContainsFunc(channel.Routes, func(r Route) bool { return len(r.Dependencies) > 0 })
 		}
-		all[a.Account] = account{a, channels}
+		all[a.Account] = account{a, channels, requires}
 	}
 	return all, nil
 }
@@ -284,3 +288,6 @@ func (e *Epoch) Route(id facts.AccountID, name facts.RouteID, version facts.Defi
 	}
 	return Route{}, false
 }
+
+// Requires tells whether a route of an account has dependencies: whether anything may wait for what it completes.
+func (e *Epoch) Requires(id facts.AccountID) bool { return e.accounts[id].requires }

@@ -29,56 +29,77 @@ func Content(profile facts.Profile, channel *frozen.Channel, header []facts.Head
 		routes[i], inputs[route.Route] = route.Route, route
 	}
 	for _, component := range components {
-		event, open, err := eventOf(reading, component, routes, inputs)
+		event, err := eventOf(reading, component, routes, inputs)
 		if err != nil {
 			content.Components = append(content.Components, turn.Component{Reason: reasonOf(err)})
 			continue
 		}
-		content.Open = content.Open || open
+		content.Open = content.Open || event.Unwritten > 0
 		content.Components = append(content.Components, turn.Component{Event: event})
 	}
 	return content
 }
 
-// eventOf is the event of a component with its inputs and the windows that gather it, and whether something follows from it
-// that is not written yet: an execution that is to wait for another fact.
-func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Route, inputs map[*pack.Route]frozen.Route) (*turn.Event, bool, error) {
+// eventOf is the event of a component with its inputs and the windows that gather it.
+func eventOf(reading *pack.Reading, component pack.Component, routes []*pack.Route, inputs map[*pack.Route]frozen.Route) (*turn.Event, error) {
 	event, err := reading.Normalize(component, routes)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	made := &turn.Event{Key: event.Key, Payload: event.Payload, EventContent: facts.EventContent{Kind: event.Kind, Locator: event.Locator,
 		Occurrence: event.Occurrence, Contract: event.Contract, Partition: event.Partition, Order: event.Order}}
-	open := false
 	for _, match := range event.Matches {
+		if match.Refusal != nil {
+			return nil, match.Refusal
+		}
+		input, err := ofEvent(event, inputs[match.Route])
 		switch {
-		case match.Refusal != nil:
-			return nil, false, match.Refusal
-		case len(match.Route.Dependencies) > 0:
-			open = true
-			continue
+		case err != nil:
+			return nil, err
+		case input == nil:
+			made.Unwritten++
 		case !match.Route.Window.Immediate():
 			w := &match.Route.Window
 			made.Joins = append(made.Joins, turn.Join{Route: match.Route.Name, Version: match.Route.Version, Grouping: match.Grouping,
 				Members: uint64(w.Members), Close: time.Duration(w.Close) * time.Second, Quiet: time.Duration(w.Quiet) * time.Second})
-			continue
+		default:
+			made.Inputs = append(made.Inputs, *input)
 		}
-		route := inputs[match.Route]
-		one, err := inputOf(route, []*pack.Event{event})
-		if err != nil {
-			return nil, false, err
-		}
-		if route.Ordering.Strict() {
-			if one.Follows, err = route.Follows(event); err != nil {
-				return nil, false, err
-			}
-		}
-		made.Inputs = append(made.Inputs, one)
 	}
 	if !made.Fits() {
-		return nil, false, facts.Refuse(facts.InputTooLarge, facts.OfInput("component"), "%d inputs follow from it", len(made.Inputs))
+		return nil, facts.Refuse(facts.InputTooLarge, facts.OfInput("component"), "%d inputs follow from it", len(made.Inputs))
 	}
-	return made, open, nil
+	return made, nil
+}
+
+// ofEvent is what a route makes of an event; nil if it is not written yet, because its execution is to wait for a remote
+// link, or a window would gather events that wait for others. What a window gathers is made when it is sealed.
+func ofEvent(event *pack.Event, route frozen.Route) (*turn.Input, error) {
+	needs, err := route.Needs(event)
+	switch {
+	case err != nil:
+		return nil, err
+	case !route.Window.Immediate() && len(needs) > 0:
+		return nil, nil
+	case !route.Window.Immediate():
+		return &turn.Input{}, nil
+	}
+	var waits []turn.Need
+	for _, need := range needs {
+		if need.Event.IsZero() {
+			return nil, nil
+		}
+		waits = append(waits, turn.Need{Event: need.Event, Deadline: time.Duration(need.Deadline) * time.Second})
+	}
+	one, err := inputOf(route, []*pack.Event{event})
+	if err != nil {
+		return nil, err
+	}
+	one.Needs = waits
+	if route.Ordering.Strict() {
+		one.Follows, err = route.Follows(event)
+	}
+	return &one, err
 }
 
 // inputOf is the input that a route makes of events.
@@ -99,7 +120,8 @@ func Order(route *pack.Route) (*turn.Order, error) {
 	if o.Independent() {
 		return nil, nil
 	}
-	order := &turn.Order{Wait: time.Duration(o.Settle) * time.Second, FailedAdvances: route.Execution.Disposition == "advance"}
+	order := &turn.Order{Wait: time.Duration(o.Settle) * time.Second, FailedAdvances: route.Execution.Disposition == "advance",
+		Needs: len(route.Dependencies)}
 	if !o.Strict() {
 		return order, nil
 	}

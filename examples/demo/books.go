@@ -56,9 +56,10 @@ func (b *books) claimed(ctx context.Context) (map[facts.HolderID]int, error) {
 	return claims, errors.Wrap(rows.Err(), "the books")
 }
 
-// waiting is how many inputs wait for their order, and how many deliveries for their window.
+// waiting is how many inputs wait for their order, how many executions for another fact, and how many deliveries for their
+// window.
 func (b *books) waiting(ctx context.Context) (int, error) {
-	return b.count(ctx, "SELECT (SELECT COUNT(*) FROM projection_head) + (SELECT COUNT(*) FROM receipt_head)")
+	return b.count(ctx, "SELECT (SELECT COUNT(*) FROM projection_head) + (SELECT COUNT(*) FROM execution_head WHERE state = 'waiting_dependency') + (SELECT COUNT(*) FROM receipt_head)")
 }
 
 // aside is how many components were set aside, by reason.

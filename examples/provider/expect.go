@@ -89,11 +89,14 @@ func ask(p *pack.Pack, event *pack.Event) ([]Command, error) {
 			return nil, err
 		}
 		one.Record = input.Record
+		needs, err := m.Route.Needs(event)
 		switch {
+		case err != nil:
+			return nil, err
+		case len(needs) > 0:
+			one.Waits = ForAnother
 		case !m.Route.Ordering.Independent():
 			one.Waits = ForOrder
-		case len(m.Route.Dependencies) > 0:
-			one.Waits = ForAnother
 		}
 		commands = append(commands, one)
 	}

@@ -34,23 +34,6 @@ type ExecutionHead struct {
 	Due        facts.Instant
 }
 
-// ExecutionDependency is the birth of a requirement of an execution. Its deadline never moves.
-//
-// Spec: Inbound facts.
-type ExecutionDependency struct {
-	ID        facts.DependencyID
-	Account   facts.AccountID
-	Execution facts.ExecutionID
-	Deadline  facts.Instant
-}
-
-// DependencyHead is a requirement that still waits.
-type DependencyHead struct {
-	Account    facts.AccountID
-	Dependency facts.DependencyID
-	Execution  facts.ExecutionID
-}
-
 // ApplicationResult is the Runtime's one terminal answer to a command under an exact ExecutionRef.
 //
 // Spec: Runtime-owned result.

@@ -125,6 +125,11 @@ type Event struct {
 	Order      facts.SourceOrder
 	Content    facts.Digest
 	Payload    []byte
+	// Follows names every Projection that follows from it, as FollowsOf writes them: they are written by its own transaction
+	// or by none. So whether all of them are completed is known exactly, by keys alone and whatever routes there are now.
+	Follows []byte
+	// Unwritten counts the routes that took it and of which nothing is written yet.
+	Unwritten uint64
 }
 
 // Projection is one application input under one exact route: of an event, or of a window, where Event is the member whose
@@ -143,6 +148,7 @@ type Projection struct {
 	Window    facts.WindowID           // of which it is the input; zero for an immediate route
 	Lane      facts.LaneID             // zero for an order-independent route
 	Ref       facts.ExecutionRefDigest // of the one Execution that it may mint
+	Needs     uint64                   // how many facts that Execution requires
 	Birth     Birth                    // whole, if its Execution was born with it
 }
 

@@ -87,15 +87,9 @@ func (t *turn) advance() error {
 			stored = append(stored, inbound.Projection{ID: taken[l].head.Projection})
 		}
 	}
-	inputs := map[facts.ProjectionID]inbound.Projection{}
-	if len(stored) > 0 {
-		there, err := txn.Children(t.tx, schema.Projections, stored, 1)
-		if err != nil {
-			return err
-		}
-		for _, projection := range there {
-			inputs[projection.ID] = projection
-		}
+	inputs, err := t.waited(stored)
+	if err != nil {
+		return err
 	}
 	for _, l := range t.inOrder() {
 		if !l.there() {
@@ -108,18 +102,48 @@ func (t *turn) advance() error {
 	return nil
 }
 
-// laneRoom is what an input takes that has waited and takes its lane.
-var laneRoom = room{rows: inputRows + laneRows}
+// waitedFor is a Projection that has waited, with what its Execution requires.
+type waitedFor struct {
+	inbound.Projection
+	needs []inbound.ProjectionNeed
+}
+
+// waited reads Projections, and what the Executions of those require that require anything.
+func (t *turn) waited(stored []inbound.Projection) (map[facts.ProjectionID]*waitedFor, error) {
+	inputs := map[facts.ProjectionID]*waitedFor{}
+	if len(stored) == 0 {
+		return inputs, nil
+	}
+	there, err := txn.Children(t.tx, schema.Projections, stored, 1)
+	if err != nil {
+		return nil, err
+	}
+	var requiring []inbound.ProjectionNeed
+	for _, projection := range there {
+		inputs[projection.ID] = &waitedFor{Projection: projection}
+		if projection.Needs > 0 {
+			requiring = append(requiring, inbound.ProjectionNeed{Projection: projection.ID})
+		}
+	}
+	if len(requiring) == 0 {
+		return inputs, nil
+	}
+	needs, err := txn.Children(t.tx, schema.ProjectionNeeds, requiring, 1)
+	for _, need := range needs {
+		inputs[need.Projection].needs = append(inputs[need.Projection].needs, need)
+	}
+	return inputs, err
+}
 
 // choose decides a lane, as far as there is an item under which it may be moved on.
 func (t *turn) choose(l *lane) *candidate {
 	if len(l.movers) == 0 {
 		return nil
 	}
-	claims := l.claimer() != nil && t.room.holds(laneRoom)
-	chosen := l.decide(t.held.Now, claims)
+	takes := l.order.takes(nil, l.order.Needs)
+	chosen := l.decide(t.held.Now, l.claimer() != nil && t.room.holds(takes))
 	if chosen != nil && chosen.brief == nil {
-		t.room = t.room.less(laneRoom)
+		t.room = t.room.less(takes)
 	}
 	return chosen
 }
@@ -135,7 +159,7 @@ func (l *lane) claimer() *mover {
 }
 
 // settle writes what was decided of a lane.
-func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]inbound.Projection) error {
+func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]*waitedFor) error {
 	mark := l.row.High.Order
 	if chosen != nil {
 		mark = chosen.head.Place.Order
@@ -161,7 +185,7 @@ func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]
 }
 
 // occupy mints the execution of an input, which takes the lane.
-func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]inbound.Projection) error {
+func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]*waitedFor) error {
 	by := l.claimer()
 	brief := c.brief
 	if brief == nil {
@@ -170,11 +194,11 @@ func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]inbou
 		switch {
 		case err != nil:
 			return err
-		case !known || projection.Epoch != t.held.Serving.Epoch().ID:
+		case !known || projection.Epoch != t.held.Serving.Epoch().ID || uint64(len(projection.needs)) != projection.Needs:
 			return errors.AssertionFailedf("projection %s waits in lane %s, and it is no input of epoch %s", c.head.Projection, l.key.Subject, t.held.Serving.Epoch().ID)
 		}
 		execution := author.Execution(projection.ID, 0).ID
-		brief = &derivedInput{projection: projection, command: author.Command(execution).ID, execution: inbound.Execution{ID: execution, Account: t.account,
+		brief = &derivedInput{projection: projection.Projection, needs: projection.needs, command: author.Command(execution).ID, execution: inbound.Execution{ID: execution, Account: t.account,
 			Projection: projection.ID, Epoch: projection.Epoch, Ref: projection.Ref, Lane: projection.Lane}}
 	}
 	place := c.head.Place
@@ -188,8 +212,10 @@ func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]inbou
 	} else {
 		t.rows.decided = append(t.rows.decided, projectionStep{Key: t.projectionKey(c), Edge: machines.ProjectionMint, Evidence: evidence})
 	}
-	t.execute(brief.execution, by.claim, by.fence)
-	t.verdicts[by.item].Born = append(t.verdicts[by.item].Born, brief.born(1))
+	t.begins(brief, *by)
+	if len(brief.needs) == 0 {
+		t.verdicts[by.item].Born = append(t.verdicts[by.item].Born, brief.born(1))
+	}
 	return nil
 }
 
@@ -229,6 +255,7 @@ func (t *turn) stays(l *lane, c *candidate) error {
 	now := t.held.Now
 	if c.brief != nil {
 		t.waiting(c, l.later(c, now))
+		t.rows.needs = append(t.rows.needs, c.brief.needs...)
 		return nil
 	}
 	due := c.head.Due

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"time"
+
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
 
@@ -20,6 +22,7 @@ type derivedInput struct {
 	projection inbound.Projection
 	execution  inbound.Execution
 	command    facts.CommandID
+	needs      []inbound.ProjectionNeed
 	order      *Order               // nil if it is order-independent: then there is no lane
 	lane       inbound.OrderingLane // if it is not there yet
 	head       inbound.ProjectionHead
@@ -34,13 +37,14 @@ func (r room) less(other room) room { return room{r.rows - other.rows, r.bytes -
 
 const (
 	inputRows = 5 // projection, execution, its head, its attempt, and one for what ends it
+	needRows  = 3 // dependency, its head, and its transition; the execution's own takes the place of its attempt
 	laneRows  = 4 // the lane's birth, guard and transitions
 	joinRows  = 4 // a member, and its window's birth, head, and change
 )
 
 // takes is how much an input is at most.
-func (o *Order) takes(input []byte) room {
-	takes := room{inputRows, len(input)}
+func (o *Order) takes(input []byte, needs int) room {
+	takes := room{inputRows + needRows*needs, len(input)}
 	if o != nil {
 		takes.rows += laneRows
 	}
@@ -54,7 +58,7 @@ func (d derived) takes() room {
 		takes.bytes = len(d.event.Payload)
 	}
 	for _, input := range d.inputs {
-		one := input.order.takes(input.projection.Input)
+		one := input.order.takes(input.projection.Input, len(input.needs))
 		takes = room{takes.rows + one.rows, takes.bytes + one.bytes}
 	}
 	return takes
@@ -66,7 +70,7 @@ func (d derived) takes() room {
 func (e *Event) Fits() bool {
 	takes := room{rows: 2 + joinRows*len(e.Joins), bytes: len(e.Payload)}
 	for _, input := range e.Inputs {
-		one := input.Order.takes(input.Bytes)
+		one := input.Order.takes(input.Bytes, len(input.Needs))
 		takes = room{takes.rows + one.rows, takes.bytes + one.bytes}
 		if len(input.Bytes) > MaxInput {
 			return false
@@ -99,13 +103,19 @@ func (c Content) derive(account facts.AccountID, epoch facts.EpochRef, receipt f
 		d.event = &inbound.Event{ID: d.component.Event, Account: account, Epoch: epoch.ID, Receipt: receipt, Ordinal: uint64(i),
 			Key: component.Event.Key, Kind: content.Kind, Locator: content.Locator, Occurrence: content.Occurrence,
 			Contract: content.Contract, Partition: content.Partition, Order: content.Order,
-			Content: d.component.Content, Payload: component.Event.Payload}
+			Content: d.component.Content, Payload: component.Event.Payload, Unwritten: component.Event.Unwritten + uint64(len(component.Event.Joins))}
+		var projections []facts.ProjectionID
 		for _, input := range component.Event.Inputs {
-			d.inputs = append(d.inputs, sourceOf(*d.event).input(author, epoch, input))
+			one, err := sourceOf(*d.event).input(author, epoch, input)
+			if err != nil {
+				return nil, err
+			}
+			d.inputs, projections = append(d.inputs, one), append(projections, one.projection.ID)
 		}
 		for _, join := range component.Event.Joins {
 			d.joins = append(d.joins, joinOf(c.Profile, author, epoch.ID, *d.event, join))
 		}
+		d.event.Follows = inbound.FollowsOf(projections)
 	}
 	return all, nil
 }
@@ -123,17 +133,27 @@ func sourceOf(event inbound.Event) source {
 }
 
 // input derives an input with the one Execution that it may mint.
-func (s source) input(author facts.Author, epoch facts.EpochRef, input Input) derivedInput {
+func (s source) input(author facts.Author, epoch facts.EpochRef, input Input) (one derivedInput, err error) {
 	e := s.event
 	canonical := author.CanonicalProjection(facts.CanonicalProjection{Account: e.Account, Route: input.Route, Grouping: s.grouping, Members: s.members})
 	projection := author.Projection(canonical, epoch.ID, input.Version, facts.LiveGeneration).ID
 	execution := author.Execution(projection, 0).ID
 	ref := author.ExecutionRef(facts.ExecutionRef{Execution: execution, PackGeneration: input.PackGeneration, Epoch: facts.EpochDigest{Digest: epoch.Digest},
 		Definition: input.Command, Version: input.CommandVersion, Input: author.ExecutionInput(input.Bytes)})
-	one := derivedInput{command: author.Command(execution).ID, order: input.Order,
+	one = derivedInput{command: author.Command(execution).ID, order: input.Order,
 		projection: inbound.Projection{ID: projection, Account: e.Account, Epoch: epoch.ID, Event: e.ID, Route: input.Route, Version: input.Version,
-			Canonical: canonical, Input: input.Bytes, Window: s.window, Ref: ref, Birth: inbound.BornWhole},
+			Canonical: canonical, Input: input.Bytes, Window: s.window, Ref: ref, Needs: uint64(len(input.Needs)), Birth: inbound.BornWhole},
 		execution: inbound.Execution{ID: execution, Account: e.Account, Projection: projection, Epoch: epoch.ID, Ref: ref}}
+	if len(input.Needs) > MaxNeeds {
+		return one, errors.AssertionFailedf("an input of route %s has %d requirements, and %d are allowed", input.Route, len(input.Needs), MaxNeeds)
+	}
+	for i, need := range input.Needs {
+		if need.Deadline <= 0 || need.Deadline%time.Microsecond != 0 {
+			return one, errors.AssertionFailedf("an input of route %s waits for %s, which is no time in whole microseconds", input.Route, need.Deadline)
+		}
+		one.needs = append(one.needs, inbound.ProjectionNeed{Projection: projection, Ordinal: uint64(i), Account: e.Account,
+			Event: author.Event(e.Account, need.Event, facts.LiveGeneration).ID, Key: need.Event, Micros: uint64(need.Deadline / time.Microsecond)})
+	}
 	if input.Order != nil {
 		lane := author.Lane(e.Account, epoch.ID, input.Route, input.Version, e.Partition)
 		one.projection.Lane, one.execution.Lane = lane.ID, lane.ID
@@ -145,10 +165,10 @@ func (s source) input(author facts.Author, epoch facts.EpochRef, input Input) de
 			one.head.Sort = append(e.Order.Position.Encoded(), e.Order.TieBreaker.Encoded()...)
 		}
 	}
-	return one
+	return one, nil
 }
 
 func (i *derivedInput) born(attempt uint64) Born {
-	return Born{Execution: i.execution.ID, Projection: i.projection.ID, Command: i.command, Ref: i.execution.Ref, Attempt: attempt,
+	return Born{Execution: i.execution.ID, Projection: i.projection.ID, Event: i.projection.Event, Command: i.command, Ref: i.execution.Ref, Attempt: attempt,
 		Lane: i.projection.Lane, Route: i.projection.Route, Version: i.projection.Version, Input: i.projection.Input}
 }

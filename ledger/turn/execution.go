@@ -210,6 +210,7 @@ func (t *turn) complete() error {
 		default:
 			gone[key] = txn.Transition{Edge: machines.ExecutionComplete.String(), Evidence: evidence.Bytes()} // for another item (R12)
 			t.rows.executed = append(t.rows.executed, executionStep{Key: key, Edge: machines.ExecutionComplete, Evidence: evidence})
+			t.results[ask.Execution] = ask.Outcome
 			if err := t.release(ask); err != nil {
 				return err
 			}

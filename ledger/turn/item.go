@@ -17,6 +17,7 @@ type Item struct {
 	Complete    *Completion
 	Advance     *Advance
 	Seal        *Seal
+	Meet        *Meet
 }
 
 // Verdict is what became of an item.
@@ -27,7 +28,7 @@ type Verdict struct {
 	Receipt   facts.ReceiptID
 	Duplicate bool
 	// Born are the executions that the item brought: those of an admission's or materialization's components, in their order,
-	// and those that have taken a lane which the item moved on.
+	// those that have taken a lane which the item moved on, and those whose last requirement the item found met.
 	Born []Born
 	// Pending says that a Receipt was not materialized whole, or a window not sealed: there was no room, something cannot be
 	// written yet, or a Receipt is to be read first.
@@ -36,17 +37,20 @@ type Verdict struct {
 	Aside facts.Code
 	// Attempt is the ordinal of a claim.
 	Attempt uint64
+	// Failed is why a Meet has set its execution aside: DependencyExpired or DependencyRejected.
+	Failed facts.Code
 	// Gaps are the Projections of an Advance whose gap is past its deadline and which the route holds.
 	Gaps []facts.ProjectionID
 }
 
-// Born is an execution that came into the world, and its command.
+// Born is an execution that came into the world, or that waits no longer, and its command.
 type Born struct {
 	Execution  facts.ExecutionID
 	Projection facts.ProjectionID
+	Event      facts.EventID // that the Projection is of
 	Command    facts.CommandID
 	Ref        facts.ExecutionRefDigest
-	Attempt    uint64       // 1 if it was claimed at its birth, else 0
+	Attempt    uint64       // of its claim; 0 if it was not claimed, or waits for another fact
 	Lane       facts.LaneID // that it has taken; zero for an order-independent route
 	Route      facts.RouteID
 	Version    facts.DefinitionVersion
@@ -99,6 +103,7 @@ type Event struct {
 	Payload            []byte
 	Inputs             []Input // one for each immediate route that takes it, by route
 	Joins              []Join  // one for each route with a window that takes it, by route
+	Unwritten          uint64  // how many more routes take it whose inputs cannot be written yet
 }
 
 // Input is one application input, and what its command says of it.
@@ -113,6 +118,19 @@ type Input struct {
 	Order *Order
 	// Follows is the position before the input's own in a strict sequence; absent at the sequence's beginning.
 	Follows facts.SourcePosition
+	// Needs is what its Execution waits for: at most MaxNeeds facts of the same account.
+	Needs []Need
+}
+
+// MaxNeeds bounds what one execution waits for.
+const MaxNeeds = 16
+
+// Need is a requirement: that an event of the same account is completed, within a time that begins with the Execution.
+//
+// Spec: Inbound facts (ExecutionDependency).
+type Need struct {
+	Event    facts.SourceEventKey
+	Deadline time.Duration // whole microseconds
 }
 
 // Order is what a frozen route says of its lanes.
@@ -127,6 +145,8 @@ type Order struct {
 	GapHolds bool
 	// FailedAdvances lets a failed result release the lane like any other; otherwise it holds it.
 	FailedAdvances bool
+	// Needs is how many facts an input of the route requires at most: room is kept for them.
+	Needs int
 }
 
 func (o *Order) strict() bool { return !o.First.IsZero() }
@@ -166,11 +186,14 @@ type Completion struct {
 	// Lane is the execution's, zero for an order-independent route, and Order what its route says of it.
 	Lane  facts.LaneID
 	Order Order
-	// Next claims what has the lane after it; nil leaves it.
+	// Event is that of the execution's Projection, where others may wait for it; zero asks for none that do. It is a hint:
+	// whoever waits looks for itself as well (R23).
+	Event facts.EventID
+	// Next claims what has the lane after it, and what waited for its event and is ready now; nil leaves them.
 	Next *Next
 }
 
-// Next is a claim of whatever comes next in a lane.
+// Next is a claim of whatever a completion lets go on.
 type Next struct {
 	inbound.Premise
 	Holding
@@ -210,4 +233,16 @@ type Seal struct {
 	Input    Input           // of a window that is set aside only the route and its version count
 	Reason   facts.Code      // why there is no input: the window is set aside
 	Claim    *Holding        // claims the execution, if it is born with the projection; nil leaves it
+}
+
+// Meet asks whether what an execution waits for is there, for dependencies of it that are due.
+type Meet struct {
+	inbound.Premise
+	Profile      facts.Profile // of the epoch
+	Execution    facts.ExecutionID
+	Dependencies []facts.DependencyID
+	// Lane is the execution's, zero for an order-independent route, and Order what its route says of it.
+	Lane  facts.LaneID
+	Order Order
+	Claim *Holding // claims the execution when nothing is left to wait for; nil leaves it
 }

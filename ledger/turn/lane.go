@@ -84,6 +84,8 @@ func (t *turn) lockLanes() (err error) {
 			name(item.Complete.Lane, item.Complete.Order).ends = true
 		case item.Advance != nil:
 			name(item.Advance.Lane, item.Advance.Order)
+		case item.Meet != nil:
+			name(item.Meet.Lane, item.Meet.Order)
 		}
 	}
 	if len(t.lanes) == 0 {

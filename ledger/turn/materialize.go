@@ -105,7 +105,7 @@ func (t *turn) apply(c contentOf, input *derivedInput) {
 		return
 	}
 	t.rows.minted = append(t.rows.minted, input.projection)
-	t.execute(input.execution, c.claim, c.fence)
+	t.begins(input, mover{c.item, c.claim, c.fence, c.profile})
 }
 
 // execute bears an execution, claimed or due at once.
@@ -120,11 +120,12 @@ func (t *turn) execute(execution inbound.Execution, claim *Holding, fence facts.
 	t.rows.heads[execution.ID] = head
 }
 
-// tell lists the executions of a component in the item's verdict that need no lane. Whatever took a lane is told where it
-// takes it; in a turn of which nobody knows what became, its lease brings it back.
+// tell lists the executions of a component in the item's verdict that need no lane and no other fact. Whatever took a lane
+// is told where it takes it, and whatever requires a fact where that is decided; in a turn of which nobody knows what
+// became, its lease brings it back.
 func (t *turn) tell(c contentOf, d derived) {
 	for i := range d.inputs {
-		if input := &d.inputs[i]; input.order == nil {
+		if input := &d.inputs[i]; input.order == nil && len(input.needs) == 0 {
 			t.verdicts[c.item].Born = append(t.verdicts[c.item].Born, input.born(attemptOf(c.claim)))
 		}
 	}

@@ -52,7 +52,10 @@ func (s *Seal) derive(account facts.AccountID) (*sealing, error) {
 	for _, m := range makes {
 		from.members = append(from.members, m.Key)
 	}
-	input := from.input(author, s.Epoch, s.Input)
+	input, err := from.input(author, s.Epoch, s.Input)
+	if err != nil {
+		return nil, err
+	}
 	one.input = &input
 	return one, nil
 }

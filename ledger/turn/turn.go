@@ -44,6 +44,9 @@ type (
 
 	windowGuards = txn.Guards[facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowState, machines.ProjectionWindowEdge]
 	windowStep   = txn.Step[facts.WindowKey, inbound.WindowHead, machines.ProjectionWindowEdge]
+
+	dependencyGuards = txn.Guards[facts.DependencyKey, inbound.DependencyHead, machines.ExecutionDependencyState, machines.ExecutionDependencyEdge]
+	dependencyStep   = txn.Step[facts.DependencyKey, inbound.DependencyHead, machines.ExecutionDependencyEdge]
 )
 
 // turn is one attempt at a turn's transaction.
@@ -63,8 +66,11 @@ type turn struct {
 	windowHeld  *windowGuards
 	receipts    *receiptGuards
 	projections *projectionGuards
+	dependents  *dependencyGuards
 	executions  *executionGuards
-	events      map[facts.EventID]inbound.Event // stored, or brought by an item of this turn
+	events      map[facts.EventID]inbound.Event                       // stored, or brought by an item of this turn
+	results     map[facts.ExecutionID]machines.ApplicationResultState // of what is completed here
+	requiring   []requiring
 	rows        rows
 	backlogged  *bool // whether the account has pending Receipts, once it is asked
 	room        room  // for what may be left to another turn
@@ -90,6 +96,13 @@ type rows struct {
 	delayed      []inbound.ProjectionHead
 	executions   []inbound.Execution
 	heads        map[facts.ExecutionID]inbound.ExecutionHead // as they are born
+	begun        []executionStep                             // of those
+	needs        []inbound.ProjectionNeed
+	dependencies []inbound.ExecutionDependency
+	looks        map[facts.DependencyID]facts.Instant // when each of those is looked at first
+	metAtOnce    []dependencyStep                     // of those
+	met          []dependencyStep                     // of what has waited
+	unmet        []inbound.DependencyHead
 	attempts     []inbound.ExecutionAttempt
 	ends         []inbound.AttemptEnd
 	carried      []inbound.ExecutionHead
@@ -100,13 +113,15 @@ type rows struct {
 
 // Take takes one turn of an account.
 //
-// Locks:   gate, and where it serves share and epoch; lanes; window heads; receipt heads; projection heads; execution heads.
+// Locks:   gate, and where it serves share and epoch; lanes; window heads; receipt heads; projection heads; dependency heads;
+// execution heads.
 // Refuses: SubjectMissing (the account has no gate, for the whole call); per item: NotServing, ShareMissing,
 // EpochMismatch, EpochNotActive, StaleFence, Revoked, ContentDiffers, SubjectMissing, SubjectEnded, WrongState,
 // StaleHolder, LeaseHeld.
 // Unknown: take the same turn again; what was done before is found by its minted and derived ids.
 //
-// INVARIANT: whoever writes a Receipt, an Event, a window, a Projection or an Execution of an account holds its gate. So what is
+// INVARIANT: whoever writes a Receipt, an Event, a window, a Projection, an Execution or a dependency of an account holds its
+// gate. So what is
 // missing under the gate stays missing until this turn commits.
 func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item) ([]Verdict, error) {
 	derived, seals, err := prepare(account, items)
@@ -115,7 +130,8 @@ func Take(ctx context.Context, db *txn.DB, account facts.AccountID, items []Item
 	}
 	return txn.Batch(ctx, db, kindTurn, items, func(tx *txn.Tx) ([]Verdict, error) {
 		t := &turn{tx: tx, account: account, items: items, derived: derived, seals: seals, verdicts: make([]Verdict, len(items)), room: room{MaxRows, MaxBytes},
-			events: map[facts.EventID]inbound.Event{}}
+			events: map[facts.EventID]inbound.Event{}, results: map[facts.ExecutionID]machines.ApplicationResultState{}}
+		t.rows.looks = map[facts.DependencyID]facts.Instant{}
 		t.rows.heads, t.rows.places = map[facts.ExecutionID]inbound.ExecutionHead{}, map[facts.ProjectionID]inbound.ProjectionHead{}
 		return t.take()
 	})
@@ -126,7 +142,7 @@ func prepare(account facts.AccountID, items []Item) ([][]derived, []*sealing, er
 	all, seals := make([][]derived, len(items)), make([]*sealing, len(items))
 	for i, item := range items {
 		set := 0
-		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil, item.Advance != nil, item.Seal != nil} {
+		for _, is := range []bool{item.Admit != nil, item.Materialize != nil, item.Claim != nil, item.End != nil, item.Complete != nil, item.Advance != nil, item.Seal != nil, item.Meet != nil} {
 			if is {
 				set++
 			}
@@ -157,7 +173,7 @@ func (t *turn) take() ([]Verdict, error) {
 	if err := t.lockHeads(); err != nil {
 		return nil, err
 	}
-	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete, t.seal, t.advance} {
+	for _, decide := range []func() error{t.admit, t.materialize, t.claim, t.end, t.complete, t.seal, t.meet, t.advance, t.require} {
 		if err := decide(); err != nil {
 			return nil, err
 		}
@@ -200,7 +216,11 @@ func (t *turn) lockHeads() (err error) {
 	if err := t.lockWaiting(); err != nil {
 		return err
 	}
-	if len(executions) > 0 {
+	waits, err := t.lockDependents()
+	if err != nil {
+		return err
+	}
+	if executions = append(executions, waits...); len(executions) > 0 {
 		t.executions, err = txn.Lock(t.tx, schema.ExecutionHeads, executions)
 	}
 	return err
@@ -250,7 +270,11 @@ func (t *turn) writes() ([]txn.Write, error) {
 	t.windowMoves(&w)
 	fresh(&w, schema.Projections, r.minted)
 	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead { return r.places[f.ID] }, r.settled...)
-	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] })
+	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] }, r.begun...)
+	fresh(&w, schema.ProjectionNeeds, r.needs)
+	born(&w, schema.ExecutionDependencies, r.dependencies, schema.DependencyHeads, func(f inbound.ExecutionDependency) inbound.DependencyHead {
+		return inbound.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution, Event: f.Event, Due: r.looks[f.ID]}
+	}, r.metAtOnce...)
 	fresh(&w, schema.ExecutionAttempts, r.attempts)
 	if ends := loaded(&w, schema.AttemptEnds, r.ends); ends != nil {
 		for i, end := range r.ends {
@@ -267,6 +291,12 @@ func (t *turn) writes() ([]txn.Write, error) {
 	}
 	if len(r.delayed) > 0 {
 		w.writes = append(w.writes, txn.Carry(t.projections, r.delayed...))
+	}
+	if len(r.met) > 0 {
+		w.writes = append(w.writes, txn.Move(t.dependents, r.met))
+	}
+	if len(r.unmet) > 0 {
+		w.writes = append(w.writes, txn.Carry(t.dependents, r.unmet...))
 	}
 	if len(r.carried) > 0 {
 		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))

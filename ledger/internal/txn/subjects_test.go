@@ -171,10 +171,10 @@ var dependencies = subject[inbound.ExecutionDependency, facts.DependencyKey, inb
 	rows: schema.ExecutionDependencies, guards: schema.DependencyHeads, edges: edgesOf[machines.ExecutionDependencyEdge](machines.ExecutionDependency),
 	fresh: func() inbound.ExecutionDependency {
 		return inbound.ExecutionDependency{ID: facts.Mint[facts.DependencyID](), Account: facts.Mint[facts.AccountID](),
-			Execution: facts.Mint[facts.ExecutionID](), Deadline: time.Date(2026, 11, 29, 12, 0, 0, 123456000, time.UTC)}
+			Execution: facts.Mint[facts.ExecutionID](), Needs: 1, Event: facts.Mint[facts.EventID](), Key: someKey[facts.SourceEventKey]("e-1"), Deadline: time.Date(2026, 11, 29, 12, 0, 0, 123456000, time.UTC)}
 	},
 	guard: func(f inbound.ExecutionDependency) inbound.DependencyHead {
-		return inbound.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution}
+		return inbound.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution, Event: f.Event, Due: someTime}
 	},
 }
 
