@@ -87,8 +87,8 @@ func TestPrimaryKeysComeFirstAndAreWholeIdsInOrder(t *testing.T) {
 		}
 		keys := [][]string{table.Primary}
 		for _, index := range table.Indexes {
-			if !index.Unique && slices.Equal(index.Columns, []string{"due_at"}) {
-				continue // a sweep's range: it finds, and identifies nothing
+			if !index.Unique && slices.Contains([]string{"due_at", "lane_id sort_key"}, strings.Join(index.Columns, " ")) {
+				continue // the range of a sweep, and the order of a lane: they find, and identify nothing
 			}
 			keys = append(keys, index.Columns)
 		}
