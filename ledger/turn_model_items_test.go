@@ -30,6 +30,13 @@ func (p *play) items(least int) (items []model.Item) {
 	for range rapid.IntRange(least, most).Draw(p.T, "items") {
 		items = append(items, p.item())
 	}
+	if open := p.model.Names().Open; len(open) > 0 && p.often(10, "overtakes") { // a claim, and what the attempt before it says
+		name := p.any(open, "execution")
+		items = append(items, model.Item{Claim: &model.Claim{Execution: name, Holder: p.holder()}})
+		if attempt, by := p.model.Attempt(name); attempt > 0 {
+			items = append(items, model.Item{End: &model.End{Execution: name, Attempt: attempt, Holder: by}})
+		}
+	}
 	return items
 }
 
@@ -175,6 +182,9 @@ func (p *play) event() *model.SourceEvent {
 	}
 	if p.often(4, "of another kind") {
 		e.At.Kind = "opaque"
+	}
+	if contracts[route].Kind == model.Strict && e.At.N > 3 { // else most would wait for ever
+		e.At.N -= 3
 	}
 	if contracts[route].Kind == model.Strict && e.At != beginning {
 		e.Follows = e.At

@@ -46,6 +46,7 @@ type orders struct {
 	Lease    time.Duration
 	Dies     int // at its nth boundary; at none for 0
 	Names    bool
+	Counts   bool // its application is counting, and else noting
 }
 
 func TestMain(m *testing.M) {
@@ -108,7 +109,7 @@ func daemon(text string) error {
 	driver, err := drive.Open(drive.Parts{Ledger: l, Reader: r, Directory: frozen.NewDirectory(r, own.Set()),
 		Runtime: func(queue ledger.Queue) (execute.Runtime, error) {
 			hosted, err := l.Host(ctx, pools[schema.RoleApplication], ledger.Hosting{Database: o.Database, Queue: queue})
-			return execute.NewInDatabase(l, hosted, noting), err
+			return execute.NewInDatabase(l, hosted, map[bool]execute.Handler{false: noting, true: counting}[o.Counts]), err
 		}}, drive.Options{Lease: o.Lease, Sweep: 100 * time.Millisecond, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return err

@@ -34,8 +34,13 @@ var made atomic.Int64
 // patched is a copy of the pack of a shape, with something added to the route of its independent executions.
 func patched(t testing.TB, shape stage.Shape, route, more string) string {
 	t.Helper()
+	return patchedFolder(t, stage.Folder(t, shape), route, more)
+}
+
+func patchedFolder(t testing.TB, original, route, more string) string {
+	t.Helper()
 	folder := filepath.Join(t.TempDir(), "pack")
-	if err := os.CopyFS(folder, os.DirFS(stage.Folder(t, shape))); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(original)); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, route+".route.yaml")
