@@ -273,7 +273,7 @@ func TestScenario047WhatCommitsLateIsNotPassedOver(t *testing.T) {
 	held := proxy.Arm(world.HoldCommit, 1)
 	early := make(chan int, 1)
 	go func() {
-		status, _ := post(t, s.Accounts[0], door.door, carrying(t, steps("p", 1, 2)...))
+		status, _ := post(t, s.Accounts[0], door.door, carrying(t, append(steps("p", 1, 2), item("note", "z", 1))...))
 		early <- status
 	}()
 	<-held.Fired()
@@ -286,7 +286,7 @@ func TestScenario047WhatCommitsLateIsNotPassedOver(t *testing.T) {
 	if status := <-early; status != http.StatusAccepted {
 		t.Fatalf("the first one: %d", status)
 	}
-	one.until(2, "SELECT COUNT(*) FROM "+app.Name+".applied")
+	one.until(3, "SELECT COUNT(*) FROM "+app.Name+".applied")
 	one.until(0, undone)
 	one.counts(map[string]int{"SELECT COUNT(*) FROM " + app.Name + ".note": 6})
 	one.appliedOnly("p", "1,2")
