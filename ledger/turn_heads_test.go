@@ -28,6 +28,7 @@ var openSubjects = []owned{
 	{machines.ProjectionWindow, "projection_window", "window_id", "TRUE", "projection_window_head", "projection_window_ledger"},
 	{machines.Projection, "projection", "projection_id", "f.birth='open'", "projection_head", "projection_ledger"},
 	{machines.Execution, "execution", "execution_id", "TRUE", "execution_head", "execution_ledger"},
+	{machines.ExecutionDependency, "execution_dependency", "dependency_id", "TRUE", "execution_dependency_head", "execution_dependency_ledger"},
 }
 
 // breaches says, in the database's own words, where R01 is broken: an open subject without its one head, a head of a subject

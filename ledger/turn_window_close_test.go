@@ -241,7 +241,7 @@ func TestU11AWindowsInputFollowsFromItsMembersAlone(t *testing.T) {
 			ordered, latest bool
 			want            string
 		}{{true, false, "e6 e7 e4 e5 e2 e3 e0 e1"}, {true, true, "e1"}, {false, false, "e0 e1 e2 e3 e4 e5 e6 e7"}} {
-			makes, code := turn.Arrange(members, c.ordered, c.latest)
+			makes, code := inbound.Arrange(members, c.ordered, c.latest)
 			if got := strings.Join(payloads(makes), " "); got != c.want || code != 0 {
 				t.Fatalf("ordered %t, latest %t: %s (%s), want %s", c.ordered, c.latest, got, code, c.want)
 			}
@@ -249,14 +249,14 @@ func TestU11AWindowsInputFollowsFromItsMembersAlone(t *testing.T) {
 	}
 	other := slices.Clone(members)
 	other[3].Partition = keyOf[facts.OrderingPartition](t, "q")
-	if _, code := turn.Arrange(other, true, false); code != facts.WindowAmbiguous {
+	if _, code := inbound.Arrange(other, true, false); code != facts.WindowAmbiguous {
 		t.Errorf("two partitions: %s", code)
 	}
 	bytes, err := facts.BytesPosition([]byte("x"))
 	ok(t, err)
 	other = slices.Clone(members)
 	other[3].Order.Position = bytes
-	if _, code := turn.Arrange(other, true, false); code != facts.PositionKindsDiffer {
+	if _, code := inbound.Arrange(other, true, false); code != facts.PositionKindsDiffer {
 		t.Errorf("two kinds of position: %s", code)
 	}
 }

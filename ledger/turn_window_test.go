@@ -76,7 +76,7 @@ func (s *scene) sealingOf(premise inbound.Premise, id facts.WindowID, order *tur
 		}
 		ask.Members = append(ask.Members, event)
 	}
-	makes, _ := turn.Arrange(ask.Members, order != nil, latest)
+	makes, _ := inbound.Arrange(ask.Members, order != nil, latest)
 	ask.Input.Bytes = []byte("input of " + strings.Join(payloads(makes), "+"))
 	return ask
 }

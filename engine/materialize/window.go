@@ -23,7 +23,7 @@ func Seal(profile facts.Profile, route frozen.Route, window inbound.ProjectionWi
 		m.Payload = nil // a turn does not read it
 		seal.Members = append(seal.Members, m)
 	}
-	makes, reason := turn.Arrange(members, order != nil, seal.Latest)
+	makes, reason := inbound.Arrange(members, order != nil, seal.Latest)
 	if seal.Reason = reason; reason != 0 {
 		return seal, nil
 	}

@@ -1,6 +1,8 @@
 package inbound
 
 import (
+	"slices"
+
 	"connectorcore/facts"
 	"connectorcore/facts/digest"
 )
@@ -54,4 +56,42 @@ func text(w *digest.Writer, name string, key interface {
 		return
 	}
 	w.Text(name, key.String())
+}
+
+// Arrange gives the members of a window that make its input, in the order in which a mapping reads them: the order of
+// their source, and of a latest window the greatest alone. Where a route does not depend on order they come by their keys.
+// So the input follows from the set of the members, and never from the order of their arrival.
+//
+// Instead it gives the reason why they make no input: members of one place that differ, or that stand in no common order.
+func Arrange(members []Event, ordered, latest bool) ([]Event, facts.Code) {
+	all := slices.Clone(members)
+	if !ordered {
+		slices.SortFunc(all, func(a, b Event) int { return a.Key.Compare(b.Key) })
+		return all, 0
+	}
+	comparable := true
+	slices.SortFunc(all, func(a, b Event) int {
+		order, err := a.Order.Compare(b.Order)
+		comparable = comparable && err == nil
+		if order == 0 {
+			return a.Key.Compare(b.Key)
+		}
+		return order
+	})
+	if !comparable {
+		return nil, facts.PositionKindsDiffer
+	}
+	greatest := all[len(all)-1]
+	for i, m := range all {
+		if m.Partition != greatest.Partition {
+			return nil, facts.WindowAmbiguous // they wait in no one lane
+		}
+		if i > 0 && m.Order == all[i-1].Order && m.Content != all[i-1].Content && (!latest || m.Order == greatest.Order) {
+			return nil, facts.WindowAmbiguous
+		}
+	}
+	if latest {
+		return all[len(all)-1:], 0
+	}
+	return all, 0
 }

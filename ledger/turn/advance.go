@@ -12,48 +12,6 @@ import (
 	"github.com/cockroachdb/errors"
 )
 
-// takenBody is what the ledgers of a lane and of a Projection keep of an execution that takes the lane.
-type takenBody struct{ Lane, Projection, Execution, Position, TieBreaker []byte }
-
-// Proof is that the execution is born in the same transaction.
-func (takenBody) Proof() machines.Proof { return machines.ProjectionMint.Proof() }
-
-// Version is 1.
-func (takenBody) Version() uint16 { return 1 }
-
-// releasedBody is what the ledger of a lane keeps of the Runtime's receipt.
-type releasedBody struct {
-	Execution, Receipt []byte
-	Outcome            string
-}
-
-// Proof is the Runtime's receipt.
-func (releasedBody) Proof() machines.Proof { return machines.OrderingLaneRelease.Proof() }
-
-// Version is 1.
-func (releasedBody) Version() uint16 { return 1 }
-
-// supersededBody names the place that is newer: the execution's that takes the lane, or the high-water.
-type supersededBody struct{ Lane, Position, TieBreaker []byte }
-
-// Proof is that the lane has taken a greater position, or completed this one.
-func (supersededBody) Proof() machines.Proof { return machines.ProjectionSupersede.Proof() }
-
-// Version is 1.
-func (supersededBody) Version() uint16 { return 1 }
-
-// setAsideBody says why a Projection is set aside.
-type setAsideBody struct {
-	Reason string
-	Lane   []byte
-}
-
-// Proof is a closed reason.
-func (setAsideBody) Proof() machines.Proof { return machines.ProjectionQuarantine.Proof() }
-
-// Version is 1.
-func (setAsideBody) Version() uint16 { return 1 }
-
 // advance moves on every lane that an item brings something to, releases, or names. An execution that is completed and
 // the next one of its lane so share a turn.
 func (t *turn) advance() error {
@@ -171,9 +129,9 @@ func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]
 		var err error
 		switch c.fate {
 		case isSuperseded:
-			err = t.over(c, machines.ProjectionSupersede, supersededBody{l.key.Subject[:], mark.Position.Encoded(), mark.TieBreaker.Encoded()})
+			err = t.over(c, machines.ProjectionSupersede, inbound.Superseded{l.key.Subject[:], mark.Position.Encoded(), mark.TieBreaker.Encoded()})
 		case isQuarantined:
-			err = t.over(c, machines.ProjectionQuarantine, setAsideBody{c.code.String(), l.key.Subject[:]})
+			err = t.over(c, machines.ProjectionQuarantine, inbound.SetAside{c.code.String(), l.key.Subject[:]})
 		case staysWaiting:
 			err = t.stays(l, c)
 		}
@@ -202,7 +160,7 @@ func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]*wait
 			Projection: projection.ID, Epoch: projection.Epoch, Ref: projection.Ref, Lane: projection.Lane}}
 	}
 	place := c.head.Place
-	evidence, err := facts.Prove(takenBody{l.key.Subject[:], brief.projection.ID[:], brief.execution.ID[:], place.Order.Position.Encoded(), place.Order.TieBreaker.Encoded()})
+	evidence, err := facts.Prove(inbound.Taken{l.key.Subject[:], brief.projection.ID[:], brief.execution.ID[:], place.Order.Position.Encoded(), place.Order.TieBreaker.Encoded()})
 	if err != nil {
 		return err
 	}
@@ -268,7 +226,7 @@ func (t *turn) stays(l *lane, c *candidate) error {
 		case open: // an input that has come already may close the gap (R23)
 			due = now.Add(handOver)
 		case !l.order.GapHolds:
-			return t.over(c, machines.ProjectionQuarantine, setAsideBody{facts.SequenceGap.String(), l.key.Subject[:]})
+			return t.over(c, machines.ProjectionQuarantine, inbound.SetAside{facts.SequenceGap.String(), l.key.Subject[:]})
 		default:
 			due = now.Add(gapHeld)
 			t.verdicts[l.movers[0].item].Gaps = append(t.verdicts[l.movers[0].item].Gaps, c.head.Projection)

@@ -69,7 +69,7 @@ func (t *turn) requires(author facts.Author, r requiring, stand map[facts.EventI
 		t.rows.dependencies = append(t.rows.dependencies, d)
 		t.rows.looks[d.ID] = t.look(d.Deadline)
 		if stand[need.Event] == isMet {
-			step, err := t.ends(d, machines.ExecutionDependencySatisfy, satisfiedBody{d.Event[:]})
+			step, err := t.ends(d, machines.ExecutionDependencySatisfy, inbound.Satisfied{d.Event[:]})
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (t *turn) requires(author facts.Author, r requiring, stand map[facts.EventI
 	if waitsFor.IsZero() {
 		t.execute(execution, r.by.claim, r.by.fence)
 	} else {
-		evidence, err := facts.Prove(unmetBody{waitsFor[:]})
+		evidence, err := facts.Prove(inbound.Unmet{waitsFor[:]})
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (t *turn) completed(keys []facts.ExecutionKey) (map[facts.ExecutionID]bool,
 	for key, last := range ended {
 		switch last.Edge {
 		case machines.ExecutionComplete.String():
-			var body completedBody
+			var body inbound.Completed
 			if err := facts.ReadEvidence(last.Evidence, &body); err != nil {
 				return nil, errors.Wrapf(err, "execution %s", key.Subject)
 			}
@@ -237,63 +237,3 @@ func (t *turn) completed(keys []facts.ExecutionKey) (map[facts.ExecutionID]bool,
 	}
 	return fine, nil
 }
-
-// unmetBody names a dependency that is not met: one that makes an execution wait.
-type unmetBody struct{ Dependency []byte }
-
-// Proof is that it waits.
-func (unmetBody) Proof() machines.Proof { return machines.ExecutionWait.Proof() }
-
-// Version is 1.
-func (unmetBody) Version() uint16 { return 1 }
-
-// resumedBody names the dependency that was satisfied last.
-type resumedBody struct{ Dependency []byte }
-
-// Proof is that each dependency of the execution is satisfied.
-func (resumedBody) Proof() machines.Proof { return machines.ExecutionResume.Proof() }
-
-// Version is 1.
-func (resumedBody) Version() uint16 { return 1 }
-
-// failedBody says which dependency of an execution failed, and how.
-type failedBody struct {
-	Execution, Dependency []byte
-	Reason                string
-}
-
-// Proof is that a dependency expired or was rejected.
-func (failedBody) Proof() machines.Proof { return machines.ExecutionQuarantineWaiting.Proof() }
-
-// Version is 1.
-func (failedBody) Version() uint16 { return 1 }
-
-// satisfiedBody names the event that was found completed.
-type satisfiedBody struct{ Event []byte }
-
-// Proof is that the required fact exists.
-func (satisfiedBody) Proof() machines.Proof { return machines.ExecutionDependencySatisfy.Proof() }
-
-// Version is 1.
-func (satisfiedBody) Version() uint16 { return 1 }
-
-// expiredBody names the event that was not completed, and when by the database's time that was found, in microseconds.
-type expiredBody struct {
-	Event []byte
-	Found int64
-}
-
-// Proof is that the deadline had passed in the transaction that found the requirement unmet.
-func (expiredBody) Proof() machines.Proof { return machines.ExecutionDependencyExpire.Proof() }
-
-// Version is 1.
-func (expiredBody) Version() uint16 { return 1 }
-
-// rejectedBody names the event that can never be completed.
-type rejectedBody struct{ Event []byte }
-
-// Proof is that the required fact can never exist.
-func (rejectedBody) Proof() machines.Proof { return machines.ExecutionDependencyReject.Proof() }
-
-// Version is 1.
-func (rejectedBody) Version() uint16 { return 1 }

@@ -147,21 +147,6 @@ func (t *turn) overtaken(asks []*End) error {
 	return nil
 }
 
-// completedBody is what the ledger keeps of the Runtime's receipt: the correlation, never the result itself.
-type completedBody struct {
-	Command []byte
-	Ref     []byte
-	Outcome string
-	Result  []byte
-	Receipt []byte
-}
-
-// Proof is the Runtime's receipt.
-func (completedBody) Proof() machines.Proof { return machines.ExecutionComplete.Proof() }
-
-// Version is 1.
-func (completedBody) Version() uint16 { return 1 }
-
 // complete ends executions by the Runtime's receipts.
 func (t *turn) complete() error {
 	gone, stored, err := t.completing()
@@ -173,7 +158,7 @@ func (t *turn) complete() error {
 			continue
 		}
 		ask := item.Complete
-		evidence, err := facts.Prove(completedBody{ask.Command[:], ask.Ref.Digest[:], ask.Outcome.String(), ask.Result[:], ask.Receipt[:]})
+		evidence, err := facts.Prove(inbound.Completed{ask.Command[:], ask.Ref.Digest[:], ask.Outcome.String(), ask.Result[:], ask.Receipt[:]})
 		if err != nil {
 			return err
 		}

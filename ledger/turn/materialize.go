@@ -139,15 +139,6 @@ func attemptOf(claim *Holding) uint64 {
 	return 1
 }
 
-// materializedBody is what the ledger keeps of a materialization.
-type materializedBody struct{ Components uint64 }
-
-// Proof is that every component has its row.
-func (materializedBody) Proof() machines.Proof { return machines.ReceiptMaterialize.Proof() }
-
-// Version is 1.
-func (materializedBody) Version() uint16 { return 1 }
-
 // materialize writes what is missing below pending Receipts. One that was materialized whole has no head, and nothing is
 // derived from it again; a turn of which nobody knows what became finds what it did, and tells it (R05).
 func (t *turn) materialize() error {
@@ -245,7 +236,7 @@ func (t *turn) complement(c contentOf, before map[uint64]inbound.Component) erro
 		t.postpone(key, written == len(c.derived))
 		return nil
 	}
-	evidence, err := facts.Prove(materializedBody{uint64(len(c.derived))})
+	evidence, err := facts.Prove(inbound.Materialized{uint64(len(c.derived))})
 	if err != nil {
 		return err
 	}

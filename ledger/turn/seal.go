@@ -41,7 +41,7 @@ func (s *Seal) derive(account facts.AccountID) (*sealing, error) {
 		}
 	}
 	one := &sealing{window: author.Window(s.Epoch.ID, s.Input.Route, s.Input.Version, s.Grouping, ids[0]).ID, membership: inbound.WindowMembers(s.Profile, ids), reason: s.Reason}
-	makes, ambiguous := Arrange(s.Members, s.Input.Order != nil, s.Latest)
+	makes, ambiguous := inbound.Arrange(s.Members, s.Input.Order != nil, s.Latest)
 	if one.reason == 0 {
 		one.reason = ambiguous
 	}
@@ -172,9 +172,9 @@ func (t *turn) close(item int, w *window, s *sealing) error {
 	t.room = t.room.less(takes)
 	ask := t.items[item].Seal
 	step := windowStep{Key: schema.WindowHeads.KeyOf(&w.row), Edge: machines.ProjectionWindowQuarantine}
-	var body facts.EvidenceBody = windowAsideBody{s.reason.String(), w.closed(), w.row.Members, s.membership[:]}
+	var body facts.EvidenceBody = inbound.WindowSetAside{s.reason.String(), w.closed(), w.row.Members, s.membership[:]}
 	if s.input != nil {
-		step.Edge, body = machines.ProjectionWindowSeal, sealedBody{w.closed(), w.row.Members, s.membership[:], s.input.projection.ID[:]}
+		step.Edge, body = machines.ProjectionWindowSeal, inbound.Sealed{w.closed(), w.row.Members, s.membership[:], s.input.projection.ID[:]}
 	}
 	var err error
 	if step.Evidence, err = facts.Prove(body); err != nil {
@@ -204,9 +204,9 @@ func (t *turn) sealedBefore(item int, last txn.Transition) (*facts.Refusal, erro
 	key := facts.WindowKey{Account: t.account, Subject: s.window}
 	for _, closed := range []string{closedBySize, closedByQuiet, closedByDeadline} {
 		members := uint64(len(t.items[item].Seal.Members))
-		var body facts.EvidenceBody = windowAsideBody{s.reason.String(), closed, members, s.membership[:]}
+		var body facts.EvidenceBody = inbound.WindowSetAside{s.reason.String(), closed, members, s.membership[:]}
 		if s.input != nil {
-			body = sealedBody{closed, members, s.membership[:], s.input.projection.ID[:]}
+			body = inbound.Sealed{closed, members, s.membership[:], s.input.projection.ID[:]}
 		}
 		evidence, err := facts.Prove(body)
 		switch {

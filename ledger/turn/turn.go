@@ -254,103 +254,43 @@ func (t *turn) second() *facts.Refusal {
 
 // writes loads what is written; whatever may be there already was read before.
 func (t *turn) writes() ([]txn.Write, error) {
-	w := writer{tx: t.tx}
+	w := txn.Collect(t.tx)
 	r := &t.rows
-	fresh(&w, schema.AdmissionKeys, r.keys)
-	loaded(&w, schema.Redeliveries, r.redeliveries)
-	fresh(&w, schema.Receipts, r.whole)
+	txn.AddFresh(w, schema.AdmissionKeys, r.keys)
+	txn.AddLoaded(w, schema.Redeliveries, r.redeliveries)
+	txn.AddFresh(w, schema.Receipts, r.whole)
 	due := t.held.Now.Add(handOver)
-	born(&w, schema.Receipts, r.open, schema.ReceiptHeads, func(f inbound.Receipt) inbound.ReceiptHead {
+	txn.AddBorn(w, schema.Receipts, r.open, schema.ReceiptHeads, func(f inbound.Receipt) inbound.ReceiptHead {
 		return inbound.ReceiptHead{Account: f.Account, Receipt: f.ID, Due: due}
 	})
-	fresh(&w, schema.Components, r.components)
-	fresh(&w, schema.Events, r.events)
+	txn.AddFresh(w, schema.Components, r.components)
+	txn.AddFresh(w, schema.Events, r.events)
 	births, moves := t.laneMoves()
-	born(&w, schema.OrderingLanes, r.lanes, schema.Lanes, func(f inbound.OrderingLane) inbound.Lane { return inbound.Lane{Account: f.Account, ID: f.ID} }, births...)
-	t.windowMoves(&w)
-	fresh(&w, schema.Projections, r.minted)
-	born(&w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead { return r.places[f.ID] }, r.settled...)
-	born(&w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] }, r.begun...)
-	fresh(&w, schema.ProjectionNeeds, r.needs)
-	born(&w, schema.ExecutionDependencies, r.dependencies, schema.DependencyHeads, func(f inbound.ExecutionDependency) inbound.DependencyHead {
+	txn.AddBorn(w, schema.OrderingLanes, r.lanes, schema.Lanes, func(f inbound.OrderingLane) inbound.Lane { return inbound.Lane{Account: f.Account, ID: f.ID} }, births...)
+	t.windowMoves(w)
+	txn.AddFresh(w, schema.Projections, r.minted)
+	txn.AddBorn(w, schema.Projections, r.waiting, schema.ProjectionHeads, func(f inbound.Projection) inbound.ProjectionHead { return r.places[f.ID] }, r.settled...)
+	txn.AddBorn(w, schema.Executions, r.executions, schema.ExecutionHeads, func(f inbound.Execution) inbound.ExecutionHead { return r.heads[f.ID] }, r.begun...)
+	txn.AddFresh(w, schema.ProjectionNeeds, r.needs)
+	txn.AddBorn(w, schema.ExecutionDependencies, r.dependencies, schema.DependencyHeads, func(f inbound.ExecutionDependency) inbound.DependencyHead {
 		return inbound.DependencyHead{Account: f.Account, Dependency: f.ID, Execution: f.Execution, Event: f.Event, Due: r.looks[f.ID]}
 	}, r.metAtOnce...)
-	fresh(&w, schema.ExecutionAttempts, r.attempts)
-	if ends := loaded(&w, schema.AttemptEnds, r.ends); ends != nil {
+	txn.AddFresh(w, schema.ExecutionAttempts, r.attempts)
+	if ends := txn.AddLoaded(w, schema.AttemptEnds, r.ends); ends != nil {
 		for i, end := range r.ends {
 			if ends.Match(i) == txn.Different { // its head says that the attempt goes on: neither is taken for the other's mend
 				return nil, errors.AssertionFailedf("attempt %d of execution %s has ended otherwise, and its head is held", end.Ordinal, end.Execution)
 			}
 		}
 	}
-	if len(moves) > 0 {
-		w.writes = append(w.writes, txn.Move(t.laneHeld, moves))
-	}
-	if len(r.decided) > 0 {
-		w.writes = append(w.writes, txn.Move(t.projections, r.decided))
-	}
-	if len(r.delayed) > 0 {
-		w.writes = append(w.writes, txn.Carry(t.projections, r.delayed...))
-	}
-	if len(r.met) > 0 {
-		w.writes = append(w.writes, txn.Move(t.dependents, r.met))
-	}
-	if len(r.unmet) > 0 {
-		w.writes = append(w.writes, txn.Carry(t.dependents, r.unmet...))
-	}
-	if len(r.carried) > 0 {
-		w.writes = append(w.writes, txn.Carry(t.executions, r.carried...))
-	}
-	if len(r.postponed) > 0 {
-		w.writes = append(w.writes, txn.Carry(t.receipts, r.postponed...))
-	}
-	if len(r.receiptDone) > 0 {
-		w.writes = append(w.writes, txn.Move(t.receipts, r.receiptDone))
-	}
-	if len(r.executed) > 0 {
-		w.writes = append(w.writes, txn.Move(t.executions, r.executed))
-	}
-	return w.writes, w.err
-}
-
-// writer collects writes until one fails.
-type writer struct {
-	tx     *txn.Tx
-	writes []txn.Write
-	err    error
-}
-
-func fresh[R any](w *writer, rows schema.Rows[R], brings []R) {
-	if w.err != nil || len(brings) == 0 {
-		return
-	}
-	one, err := txn.Fresh(w.tx, rows, brings)
-	w.err = err
-	if err == nil {
-		w.writes = append(w.writes, txn.Append(one))
-	}
-}
-
-// loaded gives what it loaded; nil if there is nothing, or an error.
-func loaded[R any](w *writer, rows schema.Rows[R], brings []R) *txn.Loaded[R] {
-	if w.err != nil || len(brings) == 0 {
-		return nil
-	}
-	one, err := txn.Load(w.tx, rows, brings)
-	if w.err = err; err != nil {
-		return nil
-	}
-	w.writes = append(w.writes, txn.Append(one))
-	return one
-}
-
-func born[R any, K comparable, G any, S machines.State, E machines.EdgeOf[S]](w *writer, rows schema.Rows[R], brings []R, guards schema.GuardRows[K, G, S, E], guard func(R) G, steps ...txn.Step[K, G, E]) {
-	if w.err != nil || len(brings) == 0 {
-		return
-	}
-	one, err := txn.Fresh(w.tx, rows, brings)
-	w.err = err
-	if err == nil {
-		w.writes = append(w.writes, txn.Born(one, guards, guard, steps...))
-	}
+	txn.AddMove(w, t.laneHeld, moves)
+	txn.AddMove(w, t.projections, r.decided)
+	txn.AddCarry(w, t.projections, r.delayed)
+	txn.AddMove(w, t.dependents, r.met)
+	txn.AddCarry(w, t.dependents, r.unmet)
+	txn.AddCarry(w, t.executions, r.carried)
+	txn.AddCarry(w, t.receipts, r.postponed)
+	txn.AddMove(w, t.receipts, r.receiptDone)
+	txn.AddMove(w, t.executions, r.executed)
+	return w.Writes, w.Err
 }

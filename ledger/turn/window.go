@@ -6,51 +6,12 @@ import (
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
 	"connectorcore/ledger/internal/txn"
-	"connectorcore/machines"
 	"connectorcore/schema"
 )
 
 // WindowBytes bounds the payloads that a window gathers, beside its frozen size: whoever makes its input holds them all.
 // An event that is larger has a window of its own.
 const WindowBytes = 1 << 20
-
-// Arrange gives the members of a window that make its input, in the order in which a mapping reads them: the order of
-// their source, and of a latest window the greatest alone. Where a route does not depend on order they come by their keys.
-// So the input follows from the set of the members, and never from the order of their arrival.
-//
-// Instead it gives the reason why they make no input: members of one place that differ, or that stand in no common order.
-func Arrange(members []inbound.Event, ordered, latest bool) ([]inbound.Event, facts.Code) {
-	all := slices.Clone(members)
-	if !ordered {
-		slices.SortFunc(all, func(a, b inbound.Event) int { return a.Key.Compare(b.Key) })
-		return all, 0
-	}
-	comparable := true
-	slices.SortFunc(all, func(a, b inbound.Event) int {
-		order, err := a.Order.Compare(b.Order)
-		comparable = comparable && err == nil
-		if order == 0 {
-			return a.Key.Compare(b.Key)
-		}
-		return order
-	})
-	if !comparable {
-		return nil, facts.PositionKindsDiffer
-	}
-	greatest := all[len(all)-1]
-	for i, m := range all {
-		if m.Partition != greatest.Partition {
-			return nil, facts.WindowAmbiguous // they wait in no one lane
-		}
-		if i > 0 && m.Order == all[i-1].Order && m.Content != all[i-1].Content && (!latest || m.Order == greatest.Order) {
-			return nil, facts.WindowAmbiguous
-		}
-	}
-	if latest {
-		return all[len(all)-1:], 0
-	}
-	return all, 0
-}
 
 // derivedJoin is a join with the rows that it may bring.
 type derivedJoin struct {
@@ -173,7 +134,7 @@ func later(a, b facts.Instant) facts.Instant {
 }
 
 // windowMoves writes what became of windows. Those that are full give their groupings up before their successors are born.
-func (t *turn) windowMoves(w *writer) {
+func (t *turn) windowMoves(w *txn.Collected) {
 	var changed []inbound.WindowHead
 	for _, one := range t.windows {
 		if !one.born && !one.decided && one.row != one.stood {
@@ -181,42 +142,10 @@ func (t *turn) windowMoves(w *writer) {
 		}
 	}
 	slices.SortFunc(changed, func(a, b inbound.WindowHead) int { return a.Window.Compare(b.Window) })
-	if len(changed) > 0 {
-		w.writes = append(w.writes, txn.Carry(t.windowHeld, changed...))
-	}
-	born(w, schema.ProjectionWindows, t.rows.windows, schema.WindowHeads, func(f inbound.ProjectionWindow) inbound.WindowHead {
+	txn.AddCarry(w, t.windowHeld, changed)
+	txn.AddBorn(w, schema.ProjectionWindows, t.rows.windows, schema.WindowHeads, func(f inbound.ProjectionWindow) inbound.WindowHead {
 		return t.windows[facts.WindowKey{Account: f.Account, Subject: f.ID}].row
 	})
-	fresh(w, schema.WindowMembers, t.rows.members)
-	if len(t.rows.sealed) > 0 {
-		w.writes = append(w.writes, txn.Move(t.windowHeld, t.rows.sealed))
-	}
+	txn.AddFresh(w, schema.WindowMembers, t.rows.members)
+	txn.AddMove(w, t.windowHeld, t.rows.sealed)
 }
-
-// sealedBody is what the ledger of a window keeps of its closing.
-type sealedBody struct {
-	Closed     string // what was reached: size, quiet or deadline
-	Members    uint64
-	Membership []byte // the digest of the ordered members
-	Projection []byte // of the window's one input
-}
-
-// Proof is that the close policy was reached.
-func (sealedBody) Proof() machines.Proof { return machines.ProjectionWindowSeal.Proof() }
-
-// Version is 1.
-func (sealedBody) Version() uint16 { return 1 }
-
-// windowAsideBody says why a window makes no input.
-type windowAsideBody struct {
-	Reason     string
-	Closed     string
-	Members    uint64
-	Membership []byte
-}
-
-// Proof is a closed reason.
-func (windowAsideBody) Proof() machines.Proof { return machines.ProjectionWindowQuarantine.Proof() }
-
-// Version is 1.
-func (windowAsideBody) Version() uint16 { return 1 }
