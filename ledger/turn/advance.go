@@ -129,9 +129,9 @@ func (t *turn) settle(l *lane, chosen *candidate, inputs map[facts.ProjectionID]
 		var err error
 		switch c.fate {
 		case isSuperseded:
-			err = t.over(c, machines.ProjectionSupersede, inbound.Superseded{l.key.Subject[:], mark.Position.Encoded(), mark.TieBreaker.Encoded()})
+			err = t.over(c, machines.ProjectionSupersede, inbound.Superseded{Lane: l.key.Subject[:], Position: mark.Position.Encoded(), TieBreaker: mark.TieBreaker.Encoded()})
 		case isQuarantined:
-			err = t.over(c, machines.ProjectionQuarantine, inbound.SetAside{c.code.String(), l.key.Subject[:]})
+			err = t.over(c, machines.ProjectionQuarantine, inbound.SetAside{Reason: c.code.String(), Lane: l.key.Subject[:]})
 		case staysWaiting:
 			err = t.stays(l, c)
 		}
@@ -160,7 +160,7 @@ func (t *turn) occupy(l *lane, c *candidate, inputs map[facts.ProjectionID]*wait
 			Projection: projection.ID, Epoch: projection.Epoch, Ref: projection.Ref, Lane: projection.Lane}}
 	}
 	place := c.head.Place
-	evidence, err := facts.Prove(inbound.Taken{l.key.Subject[:], brief.projection.ID[:], brief.execution.ID[:], place.Order.Position.Encoded(), place.Order.TieBreaker.Encoded()})
+	evidence, err := facts.Prove(inbound.Taken{Lane: l.key.Subject[:], Projection: brief.projection.ID[:], Execution: brief.execution.ID[:], Position: place.Order.Position.Encoded(), TieBreaker: place.Order.TieBreaker.Encoded()})
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (t *turn) stays(l *lane, c *candidate) error {
 		case open: // an input that has come already may close the gap (R23)
 			due = now.Add(handOver)
 		case !l.order.GapHolds:
-			return t.over(c, machines.ProjectionQuarantine, inbound.SetAside{facts.SequenceGap.String(), l.key.Subject[:]})
+			return t.over(c, machines.ProjectionQuarantine, inbound.SetAside{Reason: facts.SequenceGap.String(), Lane: l.key.Subject[:]})
 		default:
 			due = now.Add(gapHeld)
 			t.verdicts[l.movers[0].item].Gaps = append(t.verdicts[l.movers[0].item].Gaps, c.head.Projection)

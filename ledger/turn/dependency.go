@@ -69,7 +69,7 @@ func (t *turn) requires(author facts.Author, r requiring, stand map[facts.EventI
 		t.rows.dependencies = append(t.rows.dependencies, d)
 		t.rows.looks[d.ID] = t.look(d.Deadline)
 		if stand[need.Event] == isMet {
-			step, err := t.ends(d, machines.ExecutionDependencySatisfy, inbound.Satisfied{d.Event[:]})
+			step, err := t.ends(d, machines.ExecutionDependencySatisfy, inbound.Satisfied{Event: d.Event[:]})
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (t *turn) requires(author facts.Author, r requiring, stand map[facts.EventI
 	if waitsFor.IsZero() {
 		t.execute(execution, r.by.claim, r.by.fence)
 	} else {
-		evidence, err := facts.Prove(inbound.Unmet{waitsFor[:]})
+		evidence, err := facts.Prove(inbound.Unmet{Dependency: waitsFor[:]})
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func (t *turn) complete() error {
 			continue
 		}
 		ask := item.Complete
-		evidence, err := facts.Prove(inbound.Completed{ask.Command[:], ask.Ref.Digest[:], ask.Outcome.String(), ask.Result[:], ask.Receipt[:]})
+		evidence, err := facts.Prove(inbound.Completed{Command: ask.Command[:], Ref: ask.Ref.Digest[:], Outcome: ask.Outcome.String(), Result: ask.Result[:], Receipt: ask.Receipt[:]})
 		if err != nil {
 			return err
 		}

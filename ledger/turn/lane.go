@@ -213,7 +213,7 @@ func (t *turn) release(ask *Completion) error {
 	if l.state != machines.OrderingLaneTaken || l.row.Active != ask.Execution {
 		return errors.AssertionFailedf("lane %s is %s with execution %s, and execution %s is completed in it", ask.Lane, l.state, l.row.Active, ask.Execution)
 	}
-	evidence, err := facts.Prove(inbound.Released{ask.Execution[:], ask.Receipt[:], ask.Outcome.String()})
+	evidence, err := facts.Prove(inbound.Released{Execution: ask.Execution[:], Receipt: ask.Receipt[:], Outcome: ask.Outcome.String()})
 	if err != nil {
 		return err
 	}

@@ -236,7 +236,7 @@ func (t *turn) complement(c contentOf, before map[uint64]inbound.Component) erro
 		t.postpone(key, written == len(c.derived))
 		return nil
 	}
-	evidence, err := facts.Prove(inbound.Materialized{uint64(len(c.derived))})
+	evidence, err := facts.Prove(inbound.Materialized{Components: uint64(len(c.derived))})
 	if err != nil {
 		return err
 	}

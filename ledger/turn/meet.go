@@ -179,12 +179,12 @@ func (t *turn) decide(d *dependent, fact inbound.ExecutionDependency, head inbou
 	var err error
 	switch {
 	case stands == isMet:
-		step, err = t.ends(fact, machines.ExecutionDependencySatisfy, inbound.Satisfied{fact.Event[:]})
+		step, err = t.ends(fact, machines.ExecutionDependencySatisfy, inbound.Satisfied{Event: fact.Event[:]})
 		d.last = fact.ID
 	case d.ask == nil:
 		return nil
 	case stands == isImpossible:
-		step, err = t.ends(fact, machines.ExecutionDependencyReject, inbound.Rejected{fact.Event[:]})
+		step, err = t.ends(fact, machines.ExecutionDependencyReject, inbound.Rejected{Event: fact.Event[:]})
 		d.failed, d.code = fact.ID, facts.DependencyRejected
 	default:
 		open, asked := true, !fact.Deadline.After(t.held.Now)
@@ -199,7 +199,7 @@ func (t *turn) decide(d *dependent, fact inbound.ExecutionDependency, head inbou
 			t.rows.unmet = append(t.rows.unmet, head)
 			return nil
 		}
-		step, err = t.ends(fact, machines.ExecutionDependencyExpire, inbound.Expired{fact.Event[:], t.held.Now.UnixMicro()})
+		step, err = t.ends(fact, machines.ExecutionDependencyExpire, inbound.Expired{Event: fact.Event[:], Found: t.held.Now.UnixMicro()})
 		d.failed, d.code = fact.ID, facts.DependencyExpired
 	}
 	if err == nil {
@@ -282,7 +282,7 @@ func (t *turn) siblings(author facts.Author, moved []*dependent) (map[facts.Exec
 // setAside quarantines an execution of which a dependency failed. Its lane is held: a failure releases nothing (R22).
 func (t *turn) setAside(d *dependent, execution inbound.Execution) error {
 	t.verdicts[d.by.item].Failed = d.code
-	evidence, err := facts.Prove(inbound.DependencyFailed{d.execution[:], d.failed[:], d.code.String()})
+	evidence, err := facts.Prove(inbound.DependencyFailed{Execution: d.execution[:], Dependency: d.failed[:], Reason: d.code.String()})
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (t *turn) resume(author facts.Author, ready []*dependent, executions map[fa
 		projections[projection.ID] = projection
 	}
 	for _, d := range ready {
-		evidence, err := facts.Prove(inbound.Resumed{d.last[:]})
+		evidence, err := facts.Prove(inbound.Resumed{Dependency: d.last[:]})
 		if err != nil {
 			return err
 		}

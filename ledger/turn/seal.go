@@ -172,9 +172,9 @@ func (t *turn) close(item int, w *window, s *sealing) error {
 	t.room = t.room.less(takes)
 	ask := t.items[item].Seal
 	step := windowStep{Key: schema.WindowHeads.KeyOf(&w.row), Edge: machines.ProjectionWindowQuarantine}
-	var body facts.EvidenceBody = inbound.WindowSetAside{s.reason.String(), w.closed(), w.row.Members, s.membership[:]}
+	var body facts.EvidenceBody = inbound.WindowSetAside{Reason: s.reason.String(), Closed: w.closed(), Members: w.row.Members, Membership: s.membership[:]}
 	if s.input != nil {
-		step.Edge, body = machines.ProjectionWindowSeal, inbound.Sealed{w.closed(), w.row.Members, s.membership[:], s.input.projection.ID[:]}
+		step.Edge, body = machines.ProjectionWindowSeal, inbound.Sealed{Closed: w.closed(), Members: w.row.Members, Membership: s.membership[:], Projection: s.input.projection.ID[:]}
 	}
 	var err error
 	if step.Evidence, err = facts.Prove(body); err != nil {
@@ -204,9 +204,9 @@ func (t *turn) sealedBefore(item int, last txn.Transition) (*facts.Refusal, erro
 	key := facts.WindowKey{Account: t.account, Subject: s.window}
 	for _, closed := range []string{closedBySize, closedByQuiet, closedByDeadline} {
 		members := uint64(len(t.items[item].Seal.Members))
-		var body facts.EvidenceBody = inbound.WindowSetAside{s.reason.String(), closed, members, s.membership[:]}
+		var body facts.EvidenceBody = inbound.WindowSetAside{Reason: s.reason.String(), Closed: closed, Members: members, Membership: s.membership[:]}
 		if s.input != nil {
-			body = inbound.Sealed{closed, members, s.membership[:], s.input.projection.ID[:]}
+			body = inbound.Sealed{Closed: closed, Members: members, Membership: s.membership[:], Projection: s.input.projection.ID[:]}
 		}
 		evidence, err := facts.Prove(body)
 		switch {
