@@ -176,13 +176,6 @@ func (b *breaking) handle(ctx context.Context, h *ledger.Handle, c execute.Comma
 	return counting(ctx, h, c)
 }
 
-func (s *scene) accepts(account stage.Account, d stage.Delivery) {
-	s.t.Helper()
-	if status, body := s.send(account, d); status != http.StatusAccepted {
-		s.t.Fatalf("%s: %d %s", d.Name, status, body)
-	}
-}
-
 // The first step of a lane fails and is tried again: nothing behind it is applied or marked, whoever is in its turn goes on,
 // and a process that knows nothing but the tables resumes at that very step.
 func TestP15Scenario049AFirstItemThatFailsHoldsItsLaneAndARestartResumesThere(t *testing.T) {

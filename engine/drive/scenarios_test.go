@@ -25,7 +25,7 @@ import (
 func (s *scene) accepts(account stage.Account, d stage.Delivery) {
 	s.t.Helper()
 	if status, body := s.send(account, d); status != http.StatusAccepted {
-		s.t.Fatalf("%d %s", status, body)
+		s.t.Fatalf("%s: %d %s", d.Name, status, body)
 	}
 }
 
