@@ -53,7 +53,7 @@ mutants: ## break each promise on purpose; its proof must fail: make mutants [ID
 generate: ## write every generated file again
 	@go generate ./...
 
-demo: ## the main job on real payloads, with the daemon killed twice: make demo [ARGS='--json --keep --plant-double']
+demo: ## the main job on real payloads, with the daemon killed twice: make demo [ARGS='--json --keep --plant-double --plant-disorder']
 	@go run ./examples/demo $(ARGS)
 
 crash: ## comes with issue 8

@@ -1,8 +1,8 @@
 // Command crm is an application that runs inside the daemon: it links a handler, and the daemon asks it for each command
 // once. Its tables stand in a database of its own in the cluster of the daemon's store.
 //
-// Read handle.go for what it does with a command, tables.go for where it keeps it. `crm init` makes the tables once, with
-// the migration login; `crm serve` is the daemon. Both take the settings of connectorcore.
+// Read handle.go for what it does with a command, tables.go for where it keeps it; defects.go is the demo's. `crm init`
+// makes the tables once, with the migration login; `crm serve` is the daemon. Both take the settings of connectorcore.
 package main
 
 import (
@@ -68,6 +68,7 @@ func serveCommand() *cobra.Command {
 		})
 	}}
 	cmd.Flags().DurationVar(&lease, "lease", 0, "how long another process leaves alone what this one has claimed (default 1m)")
-	cmd.Flags().StringVar(&app.twice, "log-twice", "", "a record whose application is written into the log twice: a defect, planted for the demo to find")
+	cmd.Flags().StringVar(&app.defects.twice, "log-twice", "", "a record whose application is written into the log twice: a defect, planted for the demo to find")
+	cmd.Flags().StringVar(&app.defects.late, "apply-late", "", "a record whose first input is applied behind its second: a defect, planted for the demo to find")
 	return cmd
 }

@@ -32,7 +32,9 @@ var definitions = []string{
 	"CREATE TABLE IF NOT EXISTS invoices (" + record + ")",
 	"CREATE TABLE IF NOT EXISTS activity (" + record + ")",
 	"CREATE TABLE IF NOT EXISTS applied_log (command BINARY(16) NOT NULL, account BINARY(16) NOT NULL, definition VARBINARY(512) NOT NULL, " +
-		"record VARBINARY(512) NOT NULL, input_digest BINARY(32) NOT NULL)",
+		"record VARBINARY(512) NOT NULL, input_digest BINARY(32) NOT NULL, revision BIGINT UNSIGNED NOT NULL)",
+	"CREATE TABLE IF NOT EXISTS postponed (account BINARY(16) NOT NULL, record VARBINARY(512) NOT NULL, command BINARY(16) NOT NULL, " +
+		"input MEDIUMBLOB NOT NULL, PRIMARY KEY (account, record) CLUSTERED)", // stays empty but for a planted defect
 }
 
 const record = "account BINARY(16) NOT NULL, record VARBINARY(512) NOT NULL, source MEDIUMBLOB NOT NULL, own MEDIUMBLOB NOT NULL, " +

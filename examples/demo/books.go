@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"connectorcore/examples/provider"
 	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
@@ -56,15 +55,27 @@ func (b *books) claimed(ctx context.Context) (map[facts.HolderID]int, error) {
 	return claims, errors.Wrap(rows.Err(), "the books")
 }
 
-// waiting is how many inputs wait for their order, how many executions for another fact, and how many deliveries for their
-// window.
+// waiting is how many windows are open, how many inputs wait for their turn, how many executions for another fact, and how
+// many deliveries for something that is not written yet.
 func (b *books) waiting(ctx context.Context) (int, error) {
-	return b.count(ctx, "SELECT (SELECT COUNT(*) FROM projection_head) + (SELECT COUNT(*) FROM execution_head WHERE state = 'waiting_dependency') + (SELECT COUNT(*) FROM receipt_head)")
+	return b.count(ctx, "SELECT (SELECT COUNT(*) FROM projection_window_head) + (SELECT COUNT(*) FROM projection_head) + "+
+		"(SELECT COUNT(*) FROM execution_head WHERE state = 'waiting_dependency') + (SELECT COUNT(*) FROM receipt_head)")
 }
 
-// aside is how many components were set aside, by reason.
+// superseded is how many inputs the ledger has ended because a greater one overtook them.
+func (b *books) superseded(ctx context.Context) (int, error) {
+	return b.count(ctx, "SELECT COUNT(*) FROM projection_ledger WHERE to_state = 'superseded'")
+}
+
+// postponed is how many inputs the application has put by, which only a planted defect makes it do.
+func (b *books) postponed(ctx context.Context) (int, error) {
+	return b.count(ctx, "SELECT COUNT(*) FROM crm.postponed")
+}
+
+// aside is how many components were set aside, by reason, and how many inputs while they waited for their turn.
 func (b *books) aside(ctx context.Context) (map[string]int, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT reason, COUNT(*) FROM receipt_component WHERE verdict = 'quarantined' GROUP BY reason")
+	rows, err := b.db.QueryContext(ctx, "SELECT reason, COUNT(*) FROM receipt_component WHERE verdict = 'quarantined' GROUP BY reason "+
+		"UNION ALL SELECT 'in its lane', COUNT(*) FROM projection_ledger WHERE to_state = 'quarantined' HAVING COUNT(*) > 0")
 	if err != nil {
 		return nil, errors.Wrap(err, "the books")
 	}
@@ -88,108 +99,79 @@ type done struct {
 	record     string
 }
 
-// logged is the application's own log: how many commands applied each thing, and how many lines each command has.
-type logged struct {
-	commands map[done]map[facts.CommandID]int
-	rows     int
+// line is one line of the application's log.
+type line struct {
+	command facts.CommandID
+	digest  facts.Digest // of the input
 }
 
-// log reads the application's log.
+// held names what the application holds: the records of one account are in several tables.
+type held struct {
+	account facts.AccountID
+	record  string
+}
+
+// logged is what the application wrote down: the lines of its log about each thing, in the order in which it wrote them,
+// and what its tables hold in the end.
+type logged struct {
+	lines map[done][]line
+	holds map[held][]string
+}
+
+// log reads what the application wrote down. The lines of a record are in the order of the record's revisions, which the
+// database counted under the lock of its row.
 func (b *books) log(ctx context.Context) (l logged, err error) {
-	l.commands = map[done]map[facts.CommandID]int{}
-	rows, err := b.db.QueryContext(ctx, "SELECT command, account, definition, record FROM crm.applied_log")
+	l = logged{map[done][]line{}, map[held][]string{}}
+	rows, err := b.db.QueryContext(ctx, "SELECT command, account, definition, record, input_digest FROM crm.applied_log ORDER BY revision")
 	if err != nil {
 		return l, errors.Wrap(err, "the application's log")
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var command facts.CommandID
-		var one done
-		if err := rows.Scan(&command, &one.account, &one.definition, &one.record); err != nil {
+		var one line
+		var about done
+		if err := rows.Scan(&one.command, &about.account, &about.definition, &about.record, &one.digest); err != nil {
 			return l, errors.Wrap(err, "the application's log")
 		}
-		if l.commands[one] == nil {
-			l.commands[one] = map[facts.CommandID]int{}
-		}
-		l.commands[one][command]++
-		l.rows++
+		l.lines[about] = append(l.lines[about], one)
 	}
-	return l, errors.Wrap(rows.Err(), "the application's log")
-}
-
-// owed is what the provider may ask for: what was answered 2xx leads to these commands, by the packs alone.
-type owed struct {
-	now   map[done]bool // applied as soon as it can be
-	later map[provider.Waiting]int
-}
-
-func owedFor(parcels []*parcel) owed {
-	o := owed{map[done]bool{}, map[provider.Waiting]int{}}
-	seen := map[*matter]bool{}
-	for _, one := range parcels {
-		if one.trick != honest || !one.taken() || seen[one.matter] {
-			continue
-		}
-		seen[one.matter] = true
-		for _, c := range one.commands {
-			if c.Waits == provider.Nothing {
-				o.now[done{one.account.id, c.Definition.String(), c.Record.String()}] = true
-			} else {
-				o.later[c.Waits]++
-			}
-		}
+	if err := rows.Err(); err != nil {
+		return l, errors.Wrap(err, "the application's log")
 	}
-	return o
+	return l, b.hold(ctx, l.holds)
 }
 
-// taken tells whether the door took a parcel in.
-func (p *parcel) taken() bool { return p.status >= 200 && p.status < 300 }
-
-// lost is how much of what is owed has no line in the log.
-func (o owed) lost(l logged) (n int) {
-	for one := range o.now {
-		if len(l.commands[one]) == 0 {
-			n++
-		}
+// hold reads what the application says that its source says of each record.
+func (b *books) hold(ctx context.Context, holds map[held][]string) error {
+	const of = "SELECT account, record, source FROM crm."
+	rows, err := b.db.QueryContext(ctx, of+"contacts UNION ALL "+of+"issues UNION ALL "+of+"invoices UNION ALL "+of+"activity")
+	if err != nil {
+		return errors.Wrap(err, "the application's tables")
 	}
-	return n
-}
-
-// twice is how many things were applied more than once, be it by one command or by two.
-func (l logged) twice() (n int) {
-	for _, commands := range l.commands {
-		lines := 0
-		for _, times := range commands {
-			lines += times
+	defer rows.Close()
+	for rows.Next() {
+		var one held
+		var source string
+		if err := rows.Scan(&one.account, &one.record, &source); err != nil {
+			return errors.Wrap(err, "the application's tables")
 		}
-		if lines > 1 {
-			n++
-		}
+		holds[one] = append(holds[one], source)
 	}
-	return n
+	return errors.Wrap(rows.Err(), "the application's tables")
 }
 
-// unasked is how many things were applied for which no delivery that was taken in asked.
-func (o owed) unasked(l logged) (n int) {
-	for one := range l.commands {
-		if !o.now[one] {
-			n++
-		}
-	}
-	return n
-}
-
-// settled waits until everything that is owed is in the log and no execution is open any more. It gives up after a
-// minute, and what is missing then is lost.
+// settled waits until everything that is owed is in the log, no execution and no window is open any more, and no input
+// waits for its turn. It gives up after a minute, and what is missing then is lost.
 func (b *books) settled(ctx context.Context, o owed) (logged, error) {
 	given := clock.Now()
 	for {
-		l, err := b.log(ctx)
+		open, err := b.count(ctx, "SELECT (SELECT COUNT(*) FROM execution_head WHERE state = 'ready') + "+
+			"(SELECT COUNT(*) FROM projection_head) + (SELECT COUNT(*) FROM projection_window_head)")
 		if err != nil {
-			return l, err
+			return logged{}, err
 		}
-		open, err := b.count(ctx, "SELECT COUNT(*) FROM execution_head WHERE state = 'ready'")
-		if err != nil || open == 0 && o.lost(l) == 0 || clock.Now().Sub(given) > time.Minute {
+		l, err := b.log(ctx) // after the count: what ended before it is in the log
+		if err != nil || open == 0 && o.against(l).lost == 0 || clock.Now().Sub(given) > time.Minute {
 			return l, err
 		}
 		if err := pauseFor(ctx, 100*time.Millisecond); err != nil {

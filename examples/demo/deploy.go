@@ -33,6 +33,7 @@ type deployment struct {
 	dir, bin, config string
 	migration        string // the file with the DSN of the store's administrator
 	accounts         []*account
+	epoch            facts.EpochID // that serves
 	store            *process
 }
 
@@ -191,16 +192,30 @@ func (d *deployment) activate(ctx context.Context) error {
 	if _, err := d.run(ctx, "crm", "init"); err != nil {
 		return err
 	}
-	_, err := d.run(ctx, "connector", "activate", "--principal", "demo", "--reason", "a trial")
-	return err
+	stands, err := asked[struct {
+		Epochs []struct {
+			Epoch facts.EpochID `json:"epoch"`
+		} `json:"epochs"`
+	}](ctx, d, "activate", "--principal", "demo", "--reason", "a trial")
+	switch {
+	case err != nil:
+		return err
+	case len(stands.Epochs) != 1:
+		return errors.Newf("%d epochs may serve after the activation of the first one", len(stands.Epochs))
+	}
+	d.epoch = stands.Epochs[0].Epoch
+	return nil
+}
+
+// defects are the records with which the application is to go wrong; none by default.
+type defects struct {
+	twice string // it logs the record's application twice
+	late  string // it applies the record's first input behind the second
 }
 
 // daemon starts the application with the daemon in it. It listens at another port each time.
-func (d *deployment) daemon(ctx context.Context, twice string) (*process, addresses, error) {
-	args := []string{"serve", "--config", d.config, "--lease", "3s"}
-	if twice != "" {
-		args = append(args, "--log-twice", twice)
-	}
+func (d *deployment) daemon(ctx context.Context, planted defects) (*process, addresses, error) {
+	args := []string{"serve", "--config", d.config, "--lease", "3s", "--log-twice", planted.twice, "--apply-late", planted.late}
 	var at addresses
 	p, err := launch(d.dir, "crm", filepath.Join(d.bin, "crm"), environ(), args...)
 	if err != nil {

@@ -14,7 +14,7 @@ type keeper struct {
 	deployment *deployment
 	books      *books
 	sender     *sender
-	twice      string // a record that the application logs twice
+	defects    defects
 	say        func(string, ...any)
 
 	daemon *process
@@ -25,7 +25,7 @@ type keeper struct {
 
 // start starts a daemon and opens the provider's door to it.
 func (k *keeper) start(ctx context.Context) (err error) {
-	if k.daemon, k.at, err = k.deployment.daemon(ctx, k.twice); err != nil {
+	if k.daemon, k.at, err = k.deployment.daemon(ctx, k.defects); err != nil {
 		return err
 	}
 	k.sender.door.open(k.at.Door)
@@ -82,6 +82,20 @@ func (k *keeper) caught(ctx context.Context, answered int64) error {
 			}
 		}
 		if err := pauseFor(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// putBy waits until the application has put an input by, as the planted disorder makes it do.
+func (k *keeper) putBy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the application never saw the first input of the record whose disorder is planted"))
+	defer cancel()
+	for {
+		if n, err := k.books.postponed(ctx); err != nil || n > 0 {
+			return err
+		}
+		if err := pauseFor(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -42,10 +42,11 @@ func main() {
 
 // options are the flags.
 type options struct {
-	json, keep, plant bool
-	payloads          int
-	seed              uint64
-	dir               string
+	json, keep       bool
+	double, disorder bool // defects that are planted
+	payloads         int
+	seed             uint64
+	dir              string
 }
 
 func run(ctx context.Context, args []string, out, say io.Writer) error {
@@ -58,7 +59,8 @@ func run(ctx context.Context, args []string, out, say io.Writer) error {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.json, "json", false, "print the counts as one JSON object on one line, and nothing else")
 	flags.BoolVar(&o.keep, "keep", false, "leave everything running after the counts, until ^C")
-	flags.BoolVar(&o.plant, "plant-double", false, "let the application log one command twice, so that applied twice says 1")
+	flags.BoolVar(&o.double, "plant-double", false, "let the application log one command twice, so that applied twice says 1")
+	flags.BoolVar(&o.disorder, "plant-disorder", false, "let the application apply a record's first input behind its second, so that out of order and stale say 1")
 	flags.IntVar(&o.payloads, "payloads", 0, "how many distinct deliveries to send (default: all that there are)")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the order in which they are sent")
 	flags.StringVar(&o.dir, "dir", "", "an empty or new directory for everything that is written; it is kept (default: a temporary one)")
@@ -172,11 +174,8 @@ func (d *demo) perform(ctx context.Context, books *books) error {
 	sender := newSender()
 	defer sender.client.CloseIdleConnections()
 	d.keeper = &keeper{deployment: d.deploy, books: books, sender: sender, say: d.say, dead: map[facts.HolderID]bool{}}
-	if d.plant {
-		var err error
-		if d.keeper.twice, err = d.plan.twice(); err != nil {
-			return err
-		}
+	if err := d.spoil(); err != nil {
+		return err
 	}
 	if err := d.step("starting the daemon, with the application in it", func() error { return d.keeper.start(ctx) }); err != nil {
 		return err
@@ -185,8 +184,11 @@ func (d *demo) perform(ctx context.Context, books *books) error {
 	if err := d.step(what, func() error { return d.send(ctx, sender) }); err != nil {
 		return err
 	}
-	parcels := append(d.plan.parcels, d.plan.late...)
-	owed := owedFor(parcels)
+	parcels := d.plan.all()
+	owed, err := owedFor(parcels, d.deploy.epoch)
+	if err != nil {
+		return err
+	}
 	return d.step("waiting until nothing is open that can be applied now", func() error {
 		log, err := books.settled(ctx, owed)
 		if err != nil {
@@ -197,10 +199,29 @@ func (d *demo) perform(ctx context.Context, books *books) error {
 		if d.outcome.aside, err = books.aside(ctx); err != nil {
 			return err
 		}
+		for _, n := range d.outcome.aside {
+			d.outcome.SetAside += n
+		}
+		if d.outcome.ended, err = books.superseded(ctx); err != nil {
+			return err
+		}
 		d.outcome.Waiting, err = books.waiting(ctx)
 		d.outcome.Seconds = float64(clock.Now().Sub(d.began).Milliseconds()/100) / 10
 		return err
 	})
+}
+
+// spoil plants the defects that were asked for.
+func (d *demo) spoil() (err error) {
+	if d.double {
+		if d.keeper.defects.twice, err = d.plan.twice(); err != nil {
+			return err
+		}
+	}
+	if d.disorder {
+		d.keeper.defects.late, err = d.plan.disorder(d.deploy.epoch)
+	}
+	return err
 }
 
 // send sends the plan while the daemon is killed twice. If the keeper fails, the sending is given up.
@@ -219,8 +240,13 @@ func (d *demo) send(ctx context.Context, sender *sender) error {
 		kept <- err
 	}()
 	err := sender.sendAll(ctx, d.plan.parcels)
-	if err == nil {
-		err = sender.sendAll(ctx, d.plan.late)
+	if err == nil && d.disorder {
+		err = d.keeper.putBy(ctx)
+	}
+	for _, parcels := range [][]*parcel{d.plan.newest, d.plan.rest, d.plan.late} {
+		if err == nil {
+			err = sender.sendAll(ctx, parcels)
+		}
 	}
 	if err != nil {
 		cancel(err)
@@ -238,11 +264,14 @@ func (d *demo) tell(ctx context.Context) error {
 	if err := show(d.out); err != nil {
 		return err
 	}
-	planted := 0
-	if d.plant {
-		planted = 1
+	var p planted
+	if d.double {
+		p.double = 1
 	}
-	if err := d.outcome.verdict(planted); err != nil {
+	if d.disorder {
+		p.disorder = 1
+	}
+	if err := d.outcome.verdict(p); err != nil {
 		return err
 	}
 	if d.keep {

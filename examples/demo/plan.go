@@ -9,6 +9,7 @@ import (
 
 	"connectorcore/engine/pack"
 	"connectorcore/examples/provider"
+	"connectorcore/facts"
 
 	"github.com/cockroachdb/errors"
 )
@@ -43,9 +44,13 @@ type parcel struct {
 // plan is what the provider sends: most of it in any order, and after that what refers to an earlier delivery.
 type plan struct {
 	parcels, late []*parcel
-	honest        int // distinct deliveries
-	real          int // of them published ones
+	newest, rest  []*parcel // of a record with a planted disorder, kept back from the parcels and sent before the late ones
+	honest        int       // distinct deliveries
+	real          int       // of them published ones
 }
+
+// all are the parcels of a run.
+func (p *plan) all() []*parcel { return slices.Concat(p.parcels, p.newest, p.rest, p.late) }
 
 // tricksEach is how many parcels of each trick there are in a whole run.
 const tricksEach = 6
@@ -144,11 +149,76 @@ func (p *plan) tricks(matters []*matter, random *rand.Rand) {
 // twice is the record that a planted defect logs twice: one that exactly one command is about.
 func (p *plan) twice() (string, error) {
 	for _, one := range p.parcels {
-		if one.trick == honest && len(one.commands) == 1 && one.commands[0].Waits == provider.Nothing {
+		if one.trick == honest && len(one.commands) == 1 && len(one.commands[0].Needs) == 0 && one.commands[0].Order == (facts.SourceOrder{}) && one.commands[0].Grouping.IsZero() {
 			return one.commands[0].Record.String(), nil
 		}
 	}
 	return "", errors.New("no delivery of the plan leads to a command that is applied at once: ask for more --payloads")
+}
+
+// disorder is the record of which a planted defect applies the first input behind the second. Its least input stays where
+// it is in the plan; its greatest one is kept back until the application has seen the least, and the others until after
+// that: so the application sees exactly these two, whatever the order of the rest.
+func (p *plan) disorder(epoch facts.EpochID) (string, error) {
+	things := map[done][]*matter{}
+	shared := map[done]bool{} // with a delivery that means something else too
+	for _, one := range p.parcels {
+		if one.trick != honest || slices.ContainsFunc(one.commands, func(c provider.Command) bool { return len(c.Needs) > 0 }) {
+			continue
+		}
+		for _, c := range one.commands {
+			about := one.about(c)
+			shared[about] = shared[about] || len(one.commands) > 1 || c.Order == (facts.SourceOrder{}) || !c.Grouping.IsZero()
+			if !slices.Contains(things[about], one.matter) {
+				things[about] = append(things[about], one.matter)
+			}
+		}
+	}
+	for _, one := range p.parcels { // in the plan's order, so that a seed gives one answer
+		if one.trick != honest || len(one.commands) != 1 {
+			continue
+		}
+		about := one.about(one.commands[0])
+		least, greatest, tells, err := ends(things[about], epoch)
+		switch {
+		case err != nil:
+			return "", err
+		case shared[about] || !tells:
+			continue
+		}
+		p.parcels = slices.DeleteFunc(p.parcels, func(sent *parcel) bool {
+			switch {
+			case sent.trick != honest || sent.matter == least || !slices.Contains(things[about], sent.matter):
+				return false
+			case sent.matter == greatest:
+				p.newest = append(p.newest, sent)
+			default:
+				p.rest = append(p.rest, sent)
+			}
+			return true
+		})
+		return about.record, nil
+	}
+	return "", errors.New("the plan has no record of which two inputs are in the order of their source: ask for more --payloads")
+}
+
+// ends are the deliveries with the least and the greatest input of a thing, each of which has one. They tell of their order
+// only if they do not say the same.
+func ends(matters []*matter, epoch facts.EpochID) (least, greatest *matter, tells bool, err error) {
+	var low, high input
+	for _, m := range matters {
+		made, err := m.input(m.commands[0], epoch)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if least == nil || after(made, low) < 0 {
+			least, low = m, made
+		}
+		if greatest == nil || after(made, high) > 0 {
+			greatest, high = m, made
+		}
+	}
+	return least, greatest, low.source != high.source, nil
 }
 
 // request is a parcel on its way to a door.
