@@ -12,6 +12,7 @@ import (
 	"connectorcore/schema/internal/live"
 
 	"github.com/cockroachdb/errors"
+	"github.com/go-sql-driver/mysql"
 )
 
 // Role is one of the four roles of R42. A role's name in TiDB is the database's name and the role's, so that two
@@ -120,7 +121,7 @@ func LockRoles(ctx context.Context, db *sql.DB) (release func() error, err error
 	}
 	for {
 		var taken sql.NullBool
-		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", rolesLock, lockWait).Scan(&taken); err != nil {
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", rolesLock, lockWait).Scan(&taken); err != nil && !crowded(err) {
 			return nil, errors.CombineErrors(errors.Wrap(err, "the lock on users and roles"), conn.Close())
 		}
 		if taken.Bool {
@@ -132,6 +133,12 @@ func LockRoles(ctx context.Context, db *sql.DB) (release func() error, err error
 		err := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", rolesLock).Scan(&released)
 		return errors.CombineErrors(err, conn.Close())
 	}, nil
+}
+
+// crowded tells that the lock was not taken because too many wait for it: the server counts how often it looks, not how long.
+func crowded(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && server.Number == 1105 && strings.Contains(server.Message, "pessimistic lock retry limit reached")
 }
 
 // mayReach tells whether a role may hold privileges on what is not ours: the application has its own schema, and no
