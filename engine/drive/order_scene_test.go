@@ -86,15 +86,12 @@ func (s *scene) appliedInOrder(inputs int) {
 	s.q01()
 }
 
-// undone is how much is open, what waits in a lane included.
-const undone = openHeads + " + (SELECT COUNT(*) FROM projection_head)"
-
 // drains waits until nothing is open, for as long as it becomes less.
 func (s *scene) drains() {
 	s.t.Helper()
-	least, since := s.Count(s.t, undone), time.Now()
+	least, since := s.Count(s.t, openHeads), time.Now()
 	for ; least > 0; <-time.After(50 * time.Millisecond) {
-		if n := s.Count(s.t, undone); n < least {
+		if n := s.Count(s.t, openHeads); n < least {
 			least, since = n, time.Now()
 		} else if time.Since(since) > time.Minute {
 			s.t.Fatalf("%d stay open", n)

@@ -194,7 +194,7 @@ func TestP15Scenario049AFirstItemThatFailsHoldsItsLaneAndARestartResumesThere(t 
 	p.broken.Store(false)
 	next := open(t, s, app, p.handle, options)
 	next.age()
-	next.until(0, undone)
+	next.until(0, openHeads)
 	next.appliedInOrder(6)
 	if failing[1] != "" || failing[2] != "1,2,3" || s.Count(t, "SELECT COUNT(*) FROM execution_attempt WHERE HEX(execution_id) = ?", failing[0]) < 3 {
 		t.Errorf("%q failed, and it was not it that was resumed", failing)
@@ -219,7 +219,7 @@ func TestP15R22Scenario059APartitionThatFailsForEverStopsNobodyElse(t *testing.T
 	one.accepts(s.Accounts[0], carrying(t, item("note", "p3", 1), item("note", "p3", 7)))
 	one.accepts(s.Accounts[1], batch(t, s.Accounts[1], 3))
 	one.accepts(s.Accounts[0], carrying(t, steps("p", 4)...)) // behind what failed, and later than it
-	one.until(0, openHeads)
+	one.until(0, underWay)
 	one.counts(map[string]int{"SELECT COUNT(*) FROM " + app.Name + ".applied WHERE record = 'p2' AND was = n - 1": 4,
 		"SELECT COUNT(*) FROM " + app.Name + ".applied WHERE record = 'p3'": 2, "SELECT COUNT(*) FROM " + app.Name + ".note": 3,
 		"SELECT COUNT(*) FROM " + app.Name + ".applied WHERE record = 'p'": 0, "SELECT COUNT(*) FROM projection_head": 3,
@@ -242,7 +242,7 @@ func TestP15Scenario057WhatCannotBeReadAndWhatPanicsStopNoOtherLane(t *testing.T
 	items := append(append(steps("q", 1), `{"kind": "step", "key": {"not": "a key"}, "n": 1}`, `{"kind": "step", "key": "r", "n": 1.5}`, `7`), steps("p", 1, 2)...)
 	one.accepts(account, carrying(t, append(items, steps("q", 2)...)...))
 	one.accepts(account, carrying(t, steps("q", 3)...))
-	one.until(0, openHeads)
+	one.until(0, underWay)
 	one.counts(map[string]int{"SELECT COUNT(*) FROM receipt_component WHERE verdict = 'quarantined'": 3, "SELECT COUNT(*) FROM " + app.Name + ".applied": 3,
 		"SELECT COUNT(*) FROM projection_head": 1, "SELECT COUNT(*) FROM ordering_lane_guard WHERE state = 'held'": 1, "SELECT COUNT(*) FROM ordering_lane_guard WHERE state = 'free'": 1})
 	if got := one.inOrder("q"); got != "1,2,3" || p.tried.Load() == 0 {
@@ -273,14 +273,14 @@ func TestScenario047WhatCommitsLateIsNotPassedOver(t *testing.T) {
 	one := open(t, s, app, counting, drive.Options{Sweep: 20e6})
 	for range 3 { // each is admitted, found due by nobody else, applied, and passed by the sweeps
 		one.accepts(s.Accounts[1], batch(t, s.Accounts[1], 2))
-		one.until(0, undone)
+		one.until(0, openHeads)
 	}
 	held.Release()
 	if status := <-early; status != http.StatusAccepted {
 		t.Fatalf("the first one: %d", status)
 	}
 	one.until(3, "SELECT COUNT(*) FROM "+app.Name+".applied")
-	one.until(0, undone)
+	one.until(0, openHeads)
 	one.counts(map[string]int{"SELECT COUNT(*) FROM " + app.Name + ".note": 6})
 	one.appliedOnly("p", "1,2")
 }
@@ -325,6 +325,6 @@ func TestScenario061TenThousandWaitingInputsThatCannotBeMovedHideNothing(t *test
 	if _, err := s.Store.Admin.ExecContext(t.Context(), "DELETE FROM projection_head WHERE account_id = ?", stranger[:]); err != nil {
 		t.Fatal(err)
 	}
-	next.until(0, undone)
+	next.until(0, openHeads)
 	next.appliedInOrder(2)
 }

@@ -79,8 +79,12 @@ func post(t testing.TB, account stage.Account, door string, d stage.Delivery) (i
 	return answer.StatusCode, string(text)
 }
 
-// openHeads is how much is open.
-const openHeads = "SELECT (SELECT COUNT(*) FROM execution_head) + (SELECT COUNT(*) FROM receipt_head) + (SELECT COUNT(*) FROM projection_head)"
+const (
+	// underWay is how much is open that nothing has to come for.
+	underWay = "SELECT (SELECT COUNT(*) FROM execution_head) + (SELECT COUNT(*) FROM receipt_head)"
+	// openHeads is how much is open, what waits in a lane or a window included.
+	openHeads = underWay + " + (SELECT COUNT(*) FROM projection_head) + (SELECT COUNT(*) FROM projection_window_head)"
+)
 
 // ends waits until nothing is open, and looks at what stands: each execution has one result, was completed once by it, and
 // was applied once by the application, whose log has no key that would hide a second time. What is open has one head, and
