@@ -231,11 +231,16 @@ func (s *scene) due() (ids []facts.ProjectionID) {
 	return ids
 }
 
-// looks is the item that a sweep brings for what is due in the one lane that there is.
-func (s *scene) looks(premise inbound.Premise, order turn.Order, due []facts.ProjectionID) turn.Item {
+// lane is the one lane that there is.
+func (s *scene) lane() (id facts.LaneID) {
 	s.t.Helper()
-	var lane facts.LaneID
-	ok(s.t, s.store.Admin.QueryRowContext(s.t.Context(), "SELECT lane_id FROM ordering_lane").Scan(&lane))
+	ok(s.t, s.store.Admin.QueryRowContext(s.t.Context(), "SELECT lane_id FROM ordering_lane").Scan(&id))
+	return id
+}
+
+// looks is the item that a sweep brings for what is due in a lane.
+func (s *scene) looks(premise inbound.Premise, order turn.Order, lane facts.LaneID, due []facts.ProjectionID) turn.Item {
+	s.t.Helper()
 	return turn.Item{Advance: &turn.Advance{Premise: premise, Profile: facts.ProfileV2, Lane: lane, Order: order, Projections: due,
 		Claim: &turn.Holding{Holder: holder, Lease: time.Minute}}}
 }
@@ -249,7 +254,7 @@ func TestR23AGapIsActedOnAtItsDeadlineWhenNoReceiptIsLeftToRead(t *testing.T) {
 			s.brings(premise, placed(t, order, "p", "b@2", "d@4"))
 			bare := delivery(t, premise, "d-1", "a body", nil)
 			s.admit(bare) // it may hold what the lane waits for
-			looks := s.looks(premise, order, s.due())
+			looks := s.looks(premise, order, s.lane(), s.due())
 			if v := s.turn(looks)[0]; v.Refusal != nil || v.Born != nil || v.Gaps != nil {
 				t.Errorf("with a receipt that is not read: %+v", v)
 			}
@@ -280,7 +285,7 @@ func TestR23WhatComesWithTheDeadlineClosesTheGap(t *testing.T) {
 	order := strict(t)
 	s.brings(premise, placed(t, order, "p", "b@2"))
 	late := delivery(t, premise, "d-1", "a body", placed(t, order, "p", "a@1"))
-	got := s.turn(s.looks(premise, order, s.due()), turn.Item{Admit: late})
+	got := s.turn(s.looks(premise, order, s.lane(), s.due()), turn.Item{Admit: late})
 	born := append(got[0].Born, got[1].Born...)
 	if len(born) != 1 {
 		t.Fatalf("%+v", got)
@@ -294,10 +299,10 @@ func TestP15WhatHasNotSettledIsNotTaken(t *testing.T) {
 	if born := s.brings(premise, placed(t, order, "p", "b@2", "a@1")); born != nil {
 		t.Fatalf("%+v", born)
 	}
-	if v := s.turn(s.looks(premise, order, nil))[0]; v.Refusal != nil || v.Born != nil {
+	if v := s.turn(s.looks(premise, order, s.lane(), nil))[0]; v.Refusal != nil || v.Born != nil {
 		t.Fatalf("looked at too early: %+v", v)
 	}
-	v := s.turn(s.looks(premise, order, s.due()))[0]
+	v := s.turn(s.looks(premise, order, s.lane(), s.due()))[0]
 	s.stand("[b]", "minted 1, superseded 1, quarantined 0, waiting 0", s.applies(premise, order, v.Born...))
 }
 
@@ -446,7 +451,7 @@ func TestP15WhatWaitsBehindATakenLaneIsLookedAtInItsTime(t *testing.T) {
 	s, premise := turnScene(t)
 	order := turn.Order{Wait: 2 * time.Minute}
 	s.brings(premise, placed(t, order, "p", "a@1"))
-	first := s.turn(s.looks(premise, order, s.due()))[0].Born
+	first := s.turn(s.looks(premise, order, s.lane(), s.due()))[0].Born
 	s.brings(premise, placed(t, order, "p", "b@2"))
 	if next := s.completes(premise, order, first[0], machines.ApplicationResultApplied); next != nil {
 		t.Fatalf("%+v has not settled", next)
@@ -454,4 +459,54 @@ func TestP15WhatWaitsBehindATakenLaneIsLookedAtInItsTime(t *testing.T) {
 	if n := s.count("SELECT COUNT(*) FROM projection_head WHERE due_at <= deadline_at"); n != 1 {
 		t.Error("the lane is free, and nobody looks at it when its input has settled")
 	}
+}
+
+// A turn reads a bounded number of waiting inputs, those of the lanes with the greatest ids first. What it did not read may be
+// greater than what it knows: such a lane takes nothing, whatever else was read of another one, and loses nothing.
+func TestR12ALaneThatTheLimitCutsOffIsNotDecided(t *testing.T) {
+	s, premise := servingScene(t)
+	held := map[facts.LaneID]string{}
+	var lanes []facts.LaneID
+	active := map[facts.LaneID]turn.Born{}
+	for _, p := range []string{"p", "q", "r"} {
+		born := s.brings(premise, placed(t, latest, p, p+"1@5"))[0]
+		s.brings(premise, placed(t, latest, p, p+"2@9"))
+		held[born.Lane], active[born.Lane], lanes = p, born, append(lanes, born.Lane)
+	}
+	slices.SortFunc(lanes, facts.LaneID.Compare)
+	least, cut, full := lanes[0], lanes[1], lanes[2]
+	_, err := s.store.Admin.ExecContext(t.Context(), "INSERT INTO projection_head SELECT h.account_id, UNHEX(MD5(CONCAT('copy', a.n, '.', b.n))), h.lane_id, 0x018101, 0x018101, "+
+		"h.tie_breaker, h.content_digest, NULL, h.due_at, 'waiting', 1, 0 FROM projection_head h, ("+numbers(70)+") a, ("+numbers(70)+") b WHERE h.lane_id=?", full)
+	ok(t, err)
+	var named facts.ProjectionID
+	ok(t, s.store.Admin.QueryRowContext(t.Context(), "SELECT projection_id FROM projection_head WHERE lane_id=?", least).Scan(&named))
+	look := s.looks(premise, latest, least, []facts.ProjectionID{named})
+	late := delivery(t, premise, "late", "a body", placed(t, latest, held[cut], "late@7"))
+	got := s.turn(look, turn.Item{Complete: laneCompletion(premise, latest, active[cut], machines.ApplicationResultApplied)},
+		turn.Item{Complete: laneCompletion(premise, latest, active[full], machines.ApplicationResultApplied)}, turn.Item{Admit: late})
+	for i, want := range []string{"", "", "input of " + held[full] + "2", ""} {
+		brought := ""
+		for _, b := range got[i].Born {
+			brought += string(b.Input)
+		}
+		if got[i].Refusal != nil || brought != want {
+			t.Errorf("item %d brings %q, want %q: %v", i, brought, want, got[i].Refusal)
+		}
+	}
+	next := s.turn(s.looks(premise, latest, cut, nil))[0].Born
+	if len(next) != 1 || string(next[0].Input) != "input of "+held[cut]+"2" {
+		t.Errorf("looked at again, the lane takes %+v", next)
+	}
+	if n := s.count("SELECT COUNT(*) FROM projection_ledger WHERE to_state='superseded'"); n < 4000 {
+		t.Errorf("%d were superseded", n)
+	}
+}
+
+// numbers are so many rows of a column n.
+func numbers(count int) string {
+	all := "SELECT 0 n"
+	for n := 1; n < count; n++ {
+		all += fmt.Sprintf(" UNION ALL SELECT %d", n)
+	}
+	return all
 }

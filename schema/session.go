@@ -55,6 +55,26 @@ const checkConstraints = "tidb_enable_check_constraint"
 // tidb_rc_read_check_ts and changes its whole server by it.
 var serverOnly = []string{checkConstraints, "tidb_rc_read_check_ts", "tidb_enable_external_ts_read"}
 
+// drifting are those settings that decide what a lock and a read mean and that can change under an open connection: by
+// whoever stands between, or for all sessions of a server at once.
+var drifting = []string{"tidb_txn_mode", "transaction_isolation", "tidb_rc_read_check_ts", "tidb_enable_external_ts_read"}
+
+// DriftColumns are what a transaction reads beside its own first columns, so that it costs no statement, and hands to
+// CheckDrift.
+func DriftColumns() string { return "@@" + strings.Join(drifting, ",@@") }
+
+// CheckDrift refuses a session that is not set any more as its connection was opened, with ErrSession. It gets the texts of
+// DriftColumns, in their order.
+func CheckDrift(got []string) error {
+	for i, name := range drifting {
+		s := settings[slices.IndexFunc(settings, func(s setting) bool { return s.name == name })]
+		if !s.holds(got[i]) {
+			return errors.Mark(errors.Newf("session variable %s became %q after the connection was opened, and must be %q, because %s", name, got[i], s.want, s.why), ErrSession)
+		}
+	}
+	return nil
+}
+
 // The driver's own limits. The read limit must outlast a lock wait and the slowest statement: if it ends first, a
 // commit that merely waited becomes an unknown outcome.
 const (

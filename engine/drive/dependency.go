@@ -16,31 +16,10 @@ import (
 // dependentsMax bounds the executions of which a sweep asks whether they still wait.
 const dependentsMax = 256
 
-// looking tells that this process could claim nothing that waits no longer, or has asked about enough.
-func (d *Driver) looking() bool { return d.executions.full() || d.dependents.full() }
-
 // meet asks about dependencies that are due: what they wait for may be there, or their deadline past.
 func (d *Driver) meet(ctx context.Context, heads []inbound.DependencyHead) {
-	due := map[facts.ExecutionID][]inbound.DependencyHead{}
-	var order []facts.ExecutionID
-	for _, head := range heads {
-		if !d.pauses.due(head.Account) || !d.pauses.due(head.Execution) {
-			continue
-		}
-		if due[head.Execution] == nil {
-			order = append(order, head.Execution)
-		}
-		due[head.Execution] = append(due[head.Execution], head)
-	}
-	for _, id := range order {
-		if !d.dependents.take(id) {
-			continue
-		}
-		if err := d.meetOne(ctx, id, due[id]); err != nil {
-			d.dependents.drop(id)
-			d.stays(ctx, id, err, slog.String("execution", id.String()))
-		}
-	}
+	of := func(h inbound.DependencyHead) (facts.AccountID, facts.ExecutionID) { return h.Account, h.Execution }
+	each(ctx, d, heads, of, d.dependents, "execution", d.meetOne)
 }
 
 // meetOne posts the look at what an execution waits for that is in hand.

@@ -16,32 +16,11 @@ import (
 // lanesMax bounds the lanes that a sweep asks to be moved on.
 const lanesMax = 256
 
-// busy tells that this process could claim nothing that a lane brings, or has asked for enough lanes.
-func (d *Driver) busy() bool { return d.executions.full() || d.lanes.full() }
-
 // advance asks that the lanes be moved on in which inputs wait whose time has come: a gap is past its deadline, an input has
 // settled, or a lane was left free.
 func (d *Driver) advance(ctx context.Context, heads []inbound.ProjectionHead) {
-	due := map[facts.LaneID][]inbound.ProjectionHead{}
-	var order []facts.LaneID
-	for _, head := range heads {
-		if !d.pauses.due(head.Account) || !d.pauses.due(head.Lane) {
-			continue
-		}
-		if due[head.Lane] == nil {
-			order = append(order, head.Lane)
-		}
-		due[head.Lane] = append(due[head.Lane], head)
-	}
-	for _, id := range order {
-		if !d.lanes.take(id) {
-			continue
-		}
-		if err := d.advanceOne(ctx, id, due[id]); err != nil {
-			d.lanes.drop(id)
-			d.stays(ctx, id, err, slog.String("lane", id.String()))
-		}
-	}
+	of := func(h inbound.ProjectionHead) (facts.AccountID, facts.LaneID) { return h.Account, h.Lane }
+	each(ctx, d, heads, of, d.lanes, "lane", d.advanceOne)
 }
 
 // advanceOne posts that a lane be moved on which is in hand.

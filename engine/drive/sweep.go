@@ -65,21 +65,11 @@ func (r *round) read(now, end facts.Instant) {
 func (d *Driver) sweeping() {
 	var receipts, executions, projections, windows, dependencies round
 	for {
-		for nth, more := 0, true; more && nth < pagesMax; nth++ {
-			more = sweep(d, schema.ReceiptHeads, &receipts, d.receipts.full, func(h inbound.ReceiptHead) facts.Instant { return h.Due }, d.resume)
-		}
-		for nth, more := 0, true; more && nth < pagesMax; nth++ {
-			more = sweep(d, schema.ExecutionHeads, &executions, d.executions.full, func(h inbound.ExecutionHead) facts.Instant { return h.Due }, d.claim)
-		}
-		for nth, more := 0, true; more && nth < pagesMax; nth++ {
-			more = sweep(d, schema.ProjectionHeads, &projections, d.busy, func(h inbound.ProjectionHead) facts.Instant { return h.Due }, d.advance)
-		}
-		for nth, more := 0, true; more && nth < pagesMax; nth++ {
-			more = sweep(d, schema.WindowHeads, &windows, d.crowded, func(h inbound.WindowHead) facts.Instant { return h.Due }, d.seal)
-		}
-		for nth, more := 0, true; more && nth < pagesMax; nth++ {
-			more = sweep(d, schema.DependencyHeads, &dependencies, d.looking, func(h inbound.DependencyHead) facts.Instant { return h.Due }, d.meet)
-		}
+		pages(d, schema.ReceiptHeads, &receipts, d.receipts.full, func(h inbound.ReceiptHead) facts.Instant { return h.Due }, d.resume)
+		pages(d, schema.ExecutionHeads, &executions, d.executions.full, func(h inbound.ExecutionHead) facts.Instant { return h.Due }, d.claim)
+		pages(d, schema.ProjectionHeads, &projections, crowded(d, d.lanes), func(h inbound.ProjectionHead) facts.Instant { return h.Due }, d.advance)
+		pages(d, schema.WindowHeads, &windows, crowded(d, d.windows), func(h inbound.WindowHead) facts.Instant { return h.Due }, d.seal)
+		pages(d, schema.DependencyHeads, &dependencies, crowded(d, d.dependents), func(h inbound.DependencyHead) facts.Instant { return h.Due }, d.meet)
 		ring, stop := d.options.Clock.Alarm(d.options.Sweep)
 		select {
 		case <-d.root.Done():
@@ -89,6 +79,18 @@ func (d *Driver) sweeping() {
 		case <-d.woken:
 		}
 		stop()
+	}
+}
+
+// crowded tells that this process could claim nothing that a subject brings, or has enough of them in hand.
+func crowded[K comparable](d *Driver, h *hand[K]) func() bool {
+	return func() bool { return d.executions.full() || h.full() }
+}
+
+// pages sweeps one kind of heads, and leaves the others their time.
+func pages[K comparable, G any, S machines.State, E machines.EdgeOf[S]](d *Driver, rows schema.GuardRows[K, G, S, E], r *round, full func() bool, due func(G) facts.Instant, move func(context.Context, []G)) {
+	for nth, more := 0, true; more && nth < pagesMax; nth++ {
+		more = sweep(d, rows, r, full, due, move)
 	}
 }
 
@@ -129,27 +131,49 @@ func (d *Driver) wake() {
 	}
 }
 
-// resume materializes what is missing of Receipts that another process left, or this one.
-func (d *Driver) resume(ctx context.Context, heads []inbound.ReceiptHead) {
+// subject is the id of what a head is of.
+type subject interface {
+	comparable
+	~[16]byte
+	String() string
+}
+
+// each moves subjects on of which heads are due, each with those of its heads that are, as far as they are not left alone,
+// are in no hand, and there is room for them.
+func each[K subject, G any](ctx context.Context, d *Driver, heads []G, of func(G) (facts.AccountID, K), in *hand[K], noun string, move func(context.Context, K, []G) error) {
+	due := map[K][]G{}
+	var order []K
 	for _, head := range heads {
-		if !d.receipts.full() {
-			d.resumeOne(ctx, head)
+		account, id := of(head)
+		if !d.pauses.due(account) || !d.pauses.due(id) {
+			continue
+		}
+		if due[id] == nil {
+			order = append(order, id)
+		}
+		due[id] = append(due[id], head)
+	}
+	for _, id := range order {
+		if account, _ := of(due[id][0]); in.full() || !d.pauses.due(account) || !in.take(id) { // the account may rest since the one before
+			continue
+		}
+		if err := move(ctx, id, due[id]); err != nil {
+			in.drop(id)
+			d.stays(ctx, id, err, slog.String(noun, id.String()))
 		}
 	}
 }
 
-func (d *Driver) resumeOne(ctx context.Context, head inbound.ReceiptHead) {
-	if !d.pauses.due(head.Account) || !d.pauses.due(head.Receipt) || !d.receipts.take(head.Receipt) {
-		return
-	}
-	p, err := d.pending(ctx, head)
-	if err == nil {
-		err = d.materialize(head.Account, p)
-	}
-	if err != nil {
-		d.receipts.drop(head.Receipt)
-		d.stays(ctx, head.Receipt, err, slog.String("receipt", head.Receipt.String()))
-	}
+// resume materializes what is missing of Receipts that another process left, or this one.
+func (d *Driver) resume(ctx context.Context, heads []inbound.ReceiptHead) {
+	of := func(h inbound.ReceiptHead) (facts.AccountID, facts.ReceiptID) { return h.Account, h.Receipt }
+	each(ctx, d, heads, of, d.receipts, "receipt", func(ctx context.Context, _ facts.ReceiptID, heads []inbound.ReceiptHead) error {
+		p, err := d.pending(ctx, heads[0])
+		if err != nil {
+			return err
+		}
+		return d.materialize(heads[0].Account, p)
+	})
 }
 
 // stays leaves a subject alone that could not be moved on.

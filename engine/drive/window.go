@@ -19,20 +19,12 @@ import (
 // windowsMax bounds the windows that this process is closing, of which each holds its members and their input.
 const windowsMax = 64
 
-// crowded tells that this process could claim nothing that a window brings, or is closing enough of them.
-func (d *Driver) crowded() bool { return d.executions.full() || d.windows.full() }
-
 // seal asks that the windows be closed which are full or whose time has come.
 func (d *Driver) seal(ctx context.Context, heads []inbound.WindowHead) {
-	for _, head := range heads {
-		if d.windows.full() || !d.pauses.due(head.Account) || !d.pauses.due(head.Window) || !d.windows.take(head.Window) {
-			continue
-		}
-		if err := d.sealOne(ctx, head); err != nil {
-			d.windows.drop(head.Window)
-			d.stays(ctx, head.Window, err, slog.String("window", head.Window.String()))
-		}
-	}
+	of := func(h inbound.WindowHead) (facts.AccountID, facts.WindowID) { return h.Account, h.Window }
+	each(ctx, d, heads, of, d.windows, "window", func(ctx context.Context, _ facts.WindowID, heads []inbound.WindowHead) error {
+		return d.sealOne(ctx, heads[0])
+	})
 }
 
 // sealOne posts that a window be closed which is in hand, with the input of the members that it has now. If one more comes

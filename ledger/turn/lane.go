@@ -144,8 +144,8 @@ func (t *turn) lockWaiting() (err error) {
 	if len(latest.Tuples)+len(strict.Tuples)+len(due.Tuples) == 0 {
 		return nil
 	}
-	var cut []bool
-	if t.projections, cut, err = txn.LockFound(t.tx, schema.ProjectionHeads, latest, strict, due); err != nil {
+	var found []txn.Found[facts.ProjectionKey]
+	if t.projections, found, err = txn.LockFound(t.tx, schema.ProjectionHeads, latest, strict, due); err != nil {
 		return err
 	}
 	for guard := range t.projections.All() {
@@ -153,28 +153,22 @@ func (t *turn) lockWaiting() (err error) {
 			l.waiting = append(l.waiting, &candidate{head: guard.Row, due: named[guard.Row.Projection]})
 		}
 	}
-	t.unread(false, cut[0])
-	t.unread(true, cut[1])
+	t.unread(latest, found[0])
+	t.unread(strict, found[1])
 	return nil
 }
 
 // unread marks the lanes of a contract that a limit has cut off. Of the last one that was read the greatest inputs are
 // known, which is all that the latest position asks for; a strict sequence has to know every rival.
-func (t *turn) unread(strict, cut bool) {
-	if !cut {
+func (t *turn) unread(asked txn.Query, found txn.Found[facts.ProjectionKey]) {
+	if !found.Cut {
 		return
 	}
-	all := t.inOrder()
-	slices.Reverse(all)
-	for _, l := range all {
-		if l.order.strict() != strict {
-			continue
-		}
-		read := len(l.waiting) > 0
-		l.unread = !read || strict
-		if read {
-			return
-		}
+	last, _ := t.projections.Find(found.Keys[len(found.Keys)-1])
+	for _, tuple := range asked.Tuples { // by lane, those with the greatest ids first
+		l := t.lanes[tuple[0].(facts.LaneID)]
+		behind := l.key.Subject.Compare(last.Row.Lane)
+		l.unread = behind < 0 || behind == 0 && l.order.strict()
 	}
 }
 

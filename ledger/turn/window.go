@@ -57,16 +57,11 @@ func (t *turn) lockWindows() (err error) {
 			seals.Tuples = append(seals.Tuples, []any{t.account, item.Seal.Window})
 		}
 	}
-	var queries []txn.Query
-	for _, q := range []txn.Query{joins, seals} {
-		if q.Limit = len(q.Tuples) + 1; len(q.Tuples) > 0 {
-			queries = append(queries, q)
-		}
-	}
-	if len(queries) == 0 {
+	if len(joins.Tuples)+len(seals.Tuples) == 0 {
 		return nil
 	}
-	if t.windowHeld, _, err = txn.LockFound(t.tx, schema.WindowHeads, queries...); err != nil {
+	joins.Limit, seals.Limit = len(joins.Tuples)+1, len(seals.Tuples)+1 // each tuple has one at most
+	if t.windowHeld, _, err = txn.LockFound(t.tx, schema.WindowHeads, joins, seals); err != nil {
 		return err
 	}
 	for guard := range t.windowHeld.All() {

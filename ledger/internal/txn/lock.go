@@ -85,12 +85,12 @@ func none[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, r
 	return &Guards[K, G, S, E]{tx: tx, rows: rows, held: map[K]Guard[G, S]{}, moved: map[K]bool{}, whole: rows.Table != schema.Epochs.Table}, nil
 }
 
-// lock holds the guards that a SELECT gives, and tells how many those are.
-func (g *Guards[K, G, S, E]) lock(query string, args []any) (found int, err error) {
+// lock holds the guards that a SELECT gives, and tells which those are.
+func (g *Guards[K, G, S, E]) lock(query string, args []any) (found []K, err error) {
 	err = g.tx.query(query+" FOR UPDATE", args, func(r *sql.Rows) error {
 		guard, err := scanGuard(r, g.rows)
-		g.held[g.rows.KeyOf(&guard.Row)] = guard
-		found++
+		k := g.rows.KeyOf(&guard.Row)
+		g.held[k], found = guard, append(found, k)
 		return err
 	})
 	return found, err
@@ -112,23 +112,28 @@ type Query struct {
 	Limit   int
 }
 
-// LockFound locks the guards that queries find, with one statement for each 256 tuples, and tells for each query whether
-// there may be more than its limit let through. What was found stays what is there only under a lock of lower rank that
-// every writer of such guards takes.
+// Found is what a query found, in its order, and whether its limit may have cut off more.
+type Found[K comparable] struct {
+	Keys []K
+	Cut  bool
+}
+
+// LockFound locks the guards that queries find, with one statement for each 256 tuples, and tells for each query what it
+// found. That stays what is there only under a lock of lower rank that every writer of such guards takes.
 //
-// REQUIRES: an index stands behind the columns and the order of each query.
-func LockFound[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], queries ...Query) (guards *Guards[K, G, S, E], cut []bool, err error) {
+// REQUIRES: an index stands behind the columns and the order of each query, and its tuples are in that order.
+func LockFound[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *Tx, rows schema.GuardRows[K, G, S, E], queries ...Query) (guards *Guards[K, G, S, E], found []Found[K], err error) {
 	if guards, err = none(tx, rows); err != nil {
 		return nil, nil, err
 	}
 	if tx.first == nil {
 		return nil, nil, tx.fail(errors.AssertionFailedf("transaction %q: looks for %s under no lock", tx.kind, rows.Table.Name))
 	}
-	cut = make([]bool, len(queries))
+	found = make([]Found[K], len(queries))
 	for i, q := range queries {
-		left := q.Limit
 		for chunk := range slices.Chunk(q.Tuples, maxRows) {
-			if cut[i] = left <= 0; cut[i] {
+			left := q.Limit - len(found[i].Keys)
+			if left == 0 {
 				break
 			}
 			var args []any
@@ -137,15 +142,15 @@ func LockFound[K comparable, G any, S machines.State, E machines.EdgeOf[S]](tx *
 			}
 			query := "SELECT " + strings.Join(rows.Table.ColumnNames(), ",") + " FROM " + rows.Table.Name + " WHERE " + names(q.Columns...) +
 				" IN (" + tuples(len(chunk), len(q.Columns)) + ") ORDER BY " + q.Order + " LIMIT ?"
-			found, err := guards.lock(query, append(args, left))
+			keys, err := guards.lock(query, append(args, left))
 			if err != nil {
 				return nil, nil, err
 			}
-			left -= found
-			cut[i] = left <= 0
+			found[i].Keys = append(found[i].Keys, keys...)
 		}
+		found[i].Cut = len(q.Tuples) > 0 && len(found[i].Keys) == q.Limit
 	}
-	return guards, cut, nil
+	return guards, found, nil
 }
 
 // firstTouch prepares the write that settles an unknown commit, on the first guard that exists.
