@@ -73,6 +73,6 @@ var (
 	}}
 	Projections = Rows[inbound.Projection]{projectionFact, func(r *inbound.Projection) []any {
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Event, &r.Route, &r.Version, &r.Canonical, blob{&r.Input},
-			optional[facts.WindowID]{&r.Window}, optional[facts.LaneID]{&r.Lane}, &r.Ref, &r.Needs, birthColumn{&r.Birth}}
+			optional[facts.WindowID]{&r.Window}, optional[facts.LaneID]{&r.Lane}, &r.Ref, &r.Needs, wordColumn[inbound.Birth]{&r.Birth, births, "birth"}}
 	}}
 )

@@ -81,7 +81,7 @@ var projectionHead = guardTable(machines.Projection, Head, RankProjection, Table
 // Rows of lanes.
 var (
 	OrderingLanes = Rows[inbound.OrderingLane]{laneFact, func(r *inbound.OrderingLane) []any {
-		return []any{&r.ID, &r.Digest, &r.Account, &r.Epoch, &r.Route, &r.Version, &r.Partition, &r.Contract, baselineColumn{&r.Baseline},
+		return []any{&r.ID, &r.Digest, &r.Account, &r.Epoch, &r.Route, &r.Version, &r.Partition, &r.Contract, wordColumn[inbound.Baseline]{&r.Baseline, baselines, "baseline"},
 			optional[facts.SourcePosition]{&r.First}}
 	}}
 	Lanes = GuardRows[facts.LaneKey, inbound.Lane, machines.OrderingLaneState, machines.OrderingLaneEdge]{
@@ -125,17 +125,4 @@ func (o optionalInstant) Scan(source any) error {
 		return nil
 	}
 	return instant{o.at}.Scan(source)
-}
-
-// baselineColumn stores a baseline as its word.
-type baselineColumn struct{ at *inbound.Baseline }
-
-func (b baselineColumn) Value() (driver.Value, error) {
-	return wordOf(baselines, uint8(*b.at), "no baseline")
-}
-
-func (b baselineColumn) Scan(source any) error {
-	n, err := wordAt(baselines, source, "a baseline")
-	*b.at = inbound.Baseline(n)
-	return err
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"database/sql/driver"
+	"slices"
 
 	"connectorcore/facts"
 	"connectorcore/facts/inbound"
@@ -107,13 +108,13 @@ var (
 	}}
 	Receipts = Rows[inbound.Receipt]{receiptFact, func(r *inbound.Receipt) []any {
 		return []any{&r.ID, &r.Account, &r.Epoch, &r.Channel, &r.TransportKey, blob{&r.Body}, blob{&r.Header},
-			optional[facts.CredentialGenerationID]{&r.Credential}, optional[facts.DefinitionID]{&r.Member}, birthColumn{&r.Birth}}
+			optional[facts.CredentialGenerationID]{&r.Credential}, optional[facts.DefinitionID]{&r.Member}, wordColumn[inbound.Birth]{&r.Birth, births, "birth"}}
 	}}
 	Redeliveries = Rows[inbound.Redelivery]{redeliveryFact, func(r *inbound.Redelivery) []any {
-		return []any{&r.Receipt, &r.Body, &r.Account, answerColumn{&r.Answer}, blob{&r.Raw}, blob{&r.Header}}
+		return []any{&r.Receipt, &r.Body, &r.Account, wordColumn[inbound.RedeliveryAnswer]{&r.Answer, redeliveryAnswers, "redelivery answer"}, blob{&r.Raw}, blob{&r.Header}}
 	}}
 	Components = Rows[inbound.Component]{componentFact, func(r *inbound.Component) []any {
-		return []any{&r.Receipt, &r.Ordinal, &r.Account, verdictColumn{&r.Verdict}, codeColumn{&r.Reason},
+		return []any{&r.Receipt, &r.Ordinal, &r.Account, wordColumn[inbound.ComponentVerdict]{&r.Verdict, componentVerdicts, "verdict"}, codeColumn{&r.Reason},
 			optional[facts.EventID]{&r.Event}, optional[facts.Digest]{&r.Content}}
 	}}
 )
@@ -124,19 +125,6 @@ var ReceiptHeads = heads(machines.ReceiptPending, machines.ReceiptMaterialize, r
 	func(g *inbound.ReceiptHead) []any { return []any{instant{&g.Due}} })
 
 var redeliveryAnswers = []string{"", inbound.AnsweredDuplicate.String(), inbound.AnsweredConflict.String()}
-
-// answerColumn stores what a redelivery was answered as a word.
-type answerColumn struct{ at *inbound.RedeliveryAnswer }
-
-func (a answerColumn) Value() (driver.Value, error) {
-	return wordOf(redeliveryAnswers, uint8(*a.at), "no answer")
-}
-
-func (a answerColumn) Scan(source any) error {
-	n, err := wordAt(redeliveryAnswers, source, "an answer")
-	*a.at = inbound.RedeliveryAnswer(n)
-	return err
-}
 
 // blob stores bytes as they are. No bytes are a value of their own and never NULL.
 type blob struct{ at *[]byte }
@@ -178,46 +166,28 @@ func (c codeColumn) Scan(source any) error {
 
 var births = []string{"", inbound.BornOpen.String(), inbound.BornWhole.String()}
 
-// birthColumn stores a birth as a word.
-type birthColumn struct{ at *inbound.Birth }
-
-func (b birthColumn) Value() (driver.Value, error) { return wordOf(births, uint8(*b.at), "no birth") }
-
-func (b birthColumn) Scan(source any) error {
-	n, err := wordAt(births, source, "a birth")
-	*b.at = inbound.Birth(n)
-	return err
+// wordColumn stores a small enumeration as its words, of which the zero value has none.
+type wordColumn[T ~uint8] struct {
+	at    *T
+	words []string
+	noun  string
 }
 
-// wordOf is the stored form of a small enumeration, whose zero value is none.
-func wordOf(words []string, n uint8, none string) (driver.Value, error) {
-	if n == 0 || int(n) >= len(words) {
-		return nil, unbound(none)
+func (w wordColumn[T]) Value() (driver.Value, error) {
+	if n := int(*w.at); n > 0 && n < len(w.words) {
+		return []byte(w.words[n]), nil
 	}
-	return []byte(words[n]), nil
+	return nil, unbound("no " + w.noun)
 }
 
-func wordAt(words []string, source any, noun string) (uint8, error) {
+func (w wordColumn[T]) Scan(source any) error {
 	raw, _ := source.([]byte)
-	for n := 1; n < len(words); n++ {
-		if words[n] == string(raw) {
-			return uint8(n), nil
-		}
+	n := slices.Index(w.words, string(raw))
+	if n <= 0 {
+		return misread("a "+w.noun, source)
 	}
-	return 0, misread(noun, source)
+	*w.at = T(n)
+	return nil
 }
 
 var componentVerdicts = []string{"", inbound.ComponentEvent.String(), inbound.ComponentQuarantined.String()}
-
-// verdictColumn stores a component's verdict as a word.
-type verdictColumn struct{ at *inbound.ComponentVerdict }
-
-func (v verdictColumn) Value() (driver.Value, error) {
-	return wordOf(componentVerdicts, uint8(*v.at), "no verdict")
-}
-
-func (v verdictColumn) Scan(source any) error {
-	n, err := wordAt(componentVerdicts, source, "a verdict")
-	*v.at = inbound.ComponentVerdict(n)
-	return err
-}
